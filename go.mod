@@ -1,0 +1,3 @@
+module github.com/ditlens/ditlens
+
+go 1.26
