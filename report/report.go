@@ -19,24 +19,27 @@ const (
 // A Report is everything that is known of one run. It is made by [Analyzer.Analyze] and read-only from then on. Times are
 // [Micros] and written in microseconds; rates and bytes are base units unless the name says otherwise.
 type Report struct {
-	SchemaVersion    string       `json:"schema_version"`
-	Generator        string       `json:"generator"`
-	Status           string       `json:"status"`
-	WorkloadType     string       `json:"workload_type"` // "diffusion", "llm" or "unknown"
-	WorkloadEvidence []string     `json:"workload_evidence"`
-	ThroughputUnit   string       `json:"throughput_unit"` // "images/sec" or "videos/sec"
-	Throughput       Throughput   `json:"throughput"`
-	Workload         Workload     `json:"workload"`
-	Hardware         Hardware     `json:"hardware"`
-	Trace            Input        `json:"trace"`
-	Split            Split        `json:"split"`
-	Timeline         Timeline     `json:"gpu_timeline"`
-	Roofline         Totals       `json:"roofline_totals"`
-	Operators        []Operator   `json:"operators"` // by kernel time, greatest first
-	Modulation       []Modulation `json:"modulation_groups"`
-	Coverage         Coverage     `json:"coverage"`
-	Findings         []Finding    `json:"findings"` // by time at stake, greatest first
-	Diagnostics      []Diagnostic `json:"diagnostics"`
+	SchemaVersion    string     `json:"schema_version"`
+	Generator        string     `json:"generator"`
+	Status           string     `json:"status"`
+	WorkloadType     string     `json:"workload_type"` // "diffusion", "llm" or "unknown"
+	WorkloadEvidence []string   `json:"workload_evidence"`
+	ThroughputUnit   string     `json:"throughput_unit"` // "images/sec" or "videos/sec"
+	Throughput       Throughput `json:"throughput"`
+	Workload         Workload   `json:"workload"`
+	Hardware         Hardware   `json:"hardware"`
+	Trace            Input      `json:"trace"`
+	Split            Split      `json:"split"`
+	Timeline         Timeline   `json:"gpu_timeline"`
+	Roofline         Totals     `json:"roofline_totals"`
+	Operators        []Operator `json:"operators"` // by kernel time, greatest first
+	// OperatorTotals and KernelTotals are the same GPU time by operator name and by kernel name, greatest first.
+	OperatorTotals []OperatorTotal `json:"operator_totals"`
+	KernelTotals   []KernelTotal   `json:"kernel_totals"`
+	Modulation     []Modulation    `json:"modulation_groups"`
+	Coverage       Coverage        `json:"coverage"`
+	Findings       []Finding       `json:"findings"` // by time at stake, greatest first
+	Diagnostics    []Diagnostic    `json:"diagnostics"`
 }
 
 // Throughput is the speed of the run. Value is in Unit; all are unknown when Basis says why they cannot be derived.
@@ -250,7 +253,8 @@ type Operator struct {
 	Count          int                `json:"count"`
 	Kernels        []OperatorKernel   `json:"kernels"`
 	KernelTime     Micros             `json:"kernel_time_us"`
-	Percent        Number             `json:"gpu_percent"` // of the sum over all GPU events
+	Percent        Number             `json:"gpu_percent"`            // of the sum over all GPU events
+	Cumulative     Number             `json:"cumulative_gpu_percent"` // of this operator and all before it
 	Time           Stats              `json:"kernel_time_stats_us"`
 	HostTime       Stats              `json:"host_time_stats_us"`
 	InputDims      [][]int64          `json:"input_dims"` // one per argument; TensorLists are in Args
@@ -266,7 +270,10 @@ type Operator struct {
 	Intensity      Number             `json:"arithmetic_intensity"`
 	TFLOPS         Number             `json:"tflops_per_second"`
 	TBs            Number             `json:"tb_per_second"`
+	TFLOPSEach     Stats              `json:"tflops_stats"` // of the single calls; TFLOPS is not their mean
+	TBsEach        Stats              `json:"tb_per_second_stats"`
 	Bound          string             `json:"bound"` // "compute", "memory", "latency", "unmodelled"
+	Roof           string             `json:"roof"`  // the roof above the operator, "compute" or "memory", also when Bound is "latency"; "" without
 	RooflineTime   Number             `json:"roofline_time_us"`
 	Efficiency     Number             `json:"efficiency_percent"`      // total roofline time / total kernel time
 	CoreEfficiency Number             `json:"core_efficiency_percent"` // the same over the core kernels alone
@@ -281,8 +288,10 @@ type OperatorKernel struct {
 	Name     string             `json:"name"`
 	Count    int                `json:"count"`
 	Time     Micros             `json:"time_us"`
-	Category perfmodel.Category `json:"category"` // by the kernel's name
-	Core     bool               `json:"core"`     // does the operator's own work; false: layout, bias, fill …
+	Percent  Number             `json:"gpu_percent"`   // of the sum over all GPU events
+	Each     Stats              `json:"time_stats_us"` // of its single events
+	Category perfmodel.Category `json:"category"`      // by the kernel's name
+	Core     bool               `json:"core"`          // does the operator's own work; false: layout, bias, fill …
 }
 
 // Stats describes a sample of N values. Unknown for an empty sample; Std is the sample standard deviation.

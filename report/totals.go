@@ -1,0 +1,194 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ditlens/ditlens/perfmodel"
+	"github.com/ditlens/ditlens/trace"
+)
+
+// An OperatorTotal is the GPU time of all operators of one name in one module. Time counts the GPU events that the operator
+// launched itself, so the totals add up to the GPU time of the trace; Inclusive also counts those of the operators it called.
+type OperatorTotal struct {
+	Name       string               `json:"name"`
+	Module     string               `json:"module"`
+	Categories []perfmodel.Category `json:"categories"`
+	Count      int                  `json:"count"` // calls with GPU events of their own
+	Time       Micros               `json:"direct_time_us"`
+	Inclusive  Micros               `json:"inclusive_time_us"`
+	Percent    Number               `json:"gpu_percent"` // Time of the sum over all GPU events
+	Cumulative Number               `json:"cumulative_gpu_percent"`
+}
+
+// A KernelTotal is the GPU time of all events of one name. Bound and Intensity are those of the operator in which the kernel
+// spends most of its time; Efficiency is roofline time / kernel time over all operators in which it does the modelled work.
+type KernelTotal struct {
+	Name       string             `json:"name"`
+	Category   perfmodel.Category `json:"category"`
+	Count      int                `json:"count"`
+	Time       Micros             `json:"time_us"`
+	Percent    Number             `json:"gpu_percent"`
+	Bound      string             `json:"bound"`
+	Intensity  Number             `json:"arithmetic_intensity"`
+	Efficiency Number             `json:"efficiency_percent"`
+	// Operators index Report.Operators, by the time of this kernel in them, greatest first.
+	Operators []int `json:"operators"`
+}
+
+// addShares fills the shares of GPU time of operators and their kernels, and KernelTotals. It needs Operators in order.
+func (r *Report) addShares() {
+	var sum Micros
+	for i := range r.Operators {
+		op := &r.Operators[i]
+		sum += op.KernelTime
+		op.Percent, op.Cumulative = share(op.KernelTime, r.Trace.GPUTime), share(sum, r.Trace.GPUTime)
+		for k := range op.Kernels {
+			op.Kernels[k].Percent = share(op.Kernels[k].Time, r.Trace.GPUTime)
+		}
+	}
+	r.KernelTotals = kernelTotals(r.Operators, r.Trace.GPUTime)
+}
+
+// share returns part of whole in percent, unknown for a whole of nothing.
+func share(part, whole Micros) Number {
+	if whole <= 0 {
+		return unknown
+	}
+	return Number(100 * float64(part) / float64(whole))
+}
+
+// kernelTotals sums the kernels of all operators by name.
+func kernelTotals(ops []Operator, gpu Micros) []KernelTotal {
+	type use struct {
+		op   int
+		time Micros
+	}
+	var totals []KernelTotal
+	uses := map[string][]use{}
+	index := map[string]int{}
+	for i := range ops {
+		for _, k := range ops[i].Kernels {
+			at, ok := index[k.Name]
+			if !ok {
+				at = len(totals)
+				index[k.Name] = at
+				totals = append(totals, KernelTotal{Name: k.Name, Category: k.Category})
+			}
+			totals[at].Count += k.Count
+			totals[at].Time += k.Time
+			uses[k.Name] = append(uses[k.Name], use{i, k.Time})
+		}
+	}
+	for i := range totals {
+		t := &totals[i]
+		u := uses[t.Name]
+		slices.SortStableFunc(u, func(a, b use) int { return cmp.Compare(b.time, a.time) })
+		for _, x := range u {
+			t.Operators = append(t.Operators, x.op)
+		}
+		t.Percent = share(t.Time, gpu)
+		t.addRoof(ops)
+	}
+	slices.SortStableFunc(totals, func(a, b KernelTotal) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Name, b.Name))
+	})
+	return totals
+}
+
+// addRoof gives the kernel the bound of its main operator and the efficiency over all operators whose work it does.
+func (t *KernelTotal) addRoof(ops []Operator) {
+	t.Bound, t.Intensity, t.Efficiency = "unmodelled", unknown, unknown
+	var ideal, actual float64
+	for _, i := range t.Operators {
+		k, op := ops[i].kernel(t.Name), &ops[i]
+		if !k.Core || !op.CoreEfficiency.Known() {
+			continue
+		}
+		if actual == 0 {
+			t.Bound, t.Intensity = op.Bound, op.Intensity
+		}
+		actual += float64(k.Time)
+		ideal += float64(k.Time) * float64(op.CoreEfficiency)
+	}
+	if actual > 0 {
+		t.Efficiency = Number(ideal / actual)
+	}
+}
+
+// kernel returns the operator's kernel of that name, which must exist.
+func (o *Operator) kernel(name string) *OperatorKernel {
+	return &o.Kernels[slices.IndexFunc(o.Kernels, func(k OperatorKernel) bool { return k.Name == name })]
+}
+
+// operatorTotals sums GPU time by the operator that launched it. GPU events without operator count under their own name.
+func operatorTotals(t *trace.Trace, category func(trace.GPUID) perfmodel.Category) []OperatorTotal {
+	type key struct{ name, module string }
+	type sums struct {
+		OperatorTotal
+		calls      map[trace.OpID]bool
+		categories map[perfmodel.Category]bool
+	}
+	all := map[key]*sums{}
+	at := func(k key) *sums {
+		if all[k] == nil {
+			all[k] = &sums{
+				OperatorTotal: OperatorTotal{Name: k.name, Module: k.module},
+				calls:         map[trace.OpID]bool{}, categories: map[perfmodel.Category]bool{},
+			}
+		}
+		return all[k]
+	}
+	var gpu Micros
+	for id := range t.GPU {
+		g := &t.GPU[id]
+		dur := Micros(g.Dur)
+		gpu += dur
+		if g.Op == trace.None {
+			s := at(key{name: g.Name})
+			s.Time, s.Inclusive, s.Count = s.Time+dur, s.Inclusive+dur, s.Count+1
+			s.categories[category(trace.GPUID(id))] = true
+			continue
+		}
+		s := at(key{t.Ops[g.Op].Name, module(t, g.Op)})
+		s.Time += dur
+		s.calls[g.Op] = true
+		s.categories[category(trace.GPUID(id))] = true
+		seen := map[*sums]bool{} // an operator that calls itself counts an event once
+		for op := g.Op; op != trace.None; op = t.Ops[op].Parent {
+			if s := at(key{t.Ops[op].Name, module(t, op)}); !seen[s] {
+				seen[s] = true
+				s.Inclusive += dur
+			}
+		}
+	}
+	var out []OperatorTotal
+	for _, s := range all {
+		if s.Time == 0 {
+			continue // only its children launch
+		}
+		s.Count += len(s.calls)
+		for c := range s.categories {
+			s.Categories = append(s.Categories, c)
+		}
+		slices.Sort(s.Categories)
+		out = append(out, s.OperatorTotal)
+	}
+	slices.SortFunc(out, func(a, b OperatorTotal) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Module, b.Module))
+	})
+	var sum Micros
+	for i := range out {
+		sum += out[i].Time
+		out[i].Percent, out[i].Cumulative = share(out[i].Time, gpu), share(sum, gpu)
+	}
+	return out
+}
+
+// module returns the class of the innermost nn.Module around an operator, "" when stacks were not read.
+func module(t *trace.Trace, op trace.OpID) string {
+	if f := t.Ops[op].Frame; f != trace.None && int(f) < len(t.Frames) {
+		return t.Frames[f].Name
+	}
+	return ""
+}
