@@ -1,0 +1,362 @@
+package scan
+
+import "bytes"
+
+// An Event is one element of the event array. All its slices point into the scanner's window and are valid until the
+// next call of Next.
+type Event struct {
+	Offset int64  // of the first brace, in the uncompressed text
+	Raw    []byte // the element as it stands in the file
+	Phase  byte   // the letter of "ph"; 0 when absent or longer than one letter
+	Cat    Text
+	Name   Text
+	PID    Value
+	TID    Value
+	ID     Value
+	TS     int64 // nanoseconds
+	Dur    int64 // nanoseconds
+	HasTS  bool
+	HasDur bool
+	Faults Fault
+	Fields []Field // of args, in the order of the file; duplicates of a key are all there
+	args   span
+}
+
+// A Value is a value as it stands in the file: a number, a word, a string with its quotes, an array or an object. It is
+// empty when the key was absent.
+type Value []byte
+
+// IsString tells whether the value is a string.
+func (v Value) IsString() bool { return len(v) >= 2 && v[0] == '"' }
+
+// Text returns the inside of a string, or any other value as it stands.
+func (v Value) Text() Text {
+	if !v.IsString() {
+		return Text{v, true}
+	}
+	inside := v[1 : len(v)-1]
+	_, plain := stringEnd(v, 1)
+	return Text{inside, plain}
+}
+
+// Int reads the value as an integer, also when it is written as a string.
+func (v Value) Int() (int64, bool) {
+	if v.IsString() {
+		v = bytes.TrimSpace(v[1 : len(v)-1])
+	}
+	return Int(v)
+}
+
+// A Field is one key of args with its value.
+type Field struct {
+	key, keyEnd, val, valEnd int32 // in Event.Raw
+}
+
+type span struct{ start, end int32 }
+
+// Key returns the inside of a field's key.
+func (e *Event) Key(f Field) []byte { return e.Raw[f.key:f.keyEnd] }
+
+// Value returns a field's value.
+func (e *Event) Value(f Field) Value { return Value(e.Raw[f.val:f.valEnd]) }
+
+// Arg returns the value of a key of args, the last one if it is there twice, nil if it is absent.
+func (e *Event) Arg(key string) Value {
+	for i := len(e.Fields) - 1; i >= 0; i-- {
+		if f := e.Fields[i]; string(e.Key(f)) == key {
+			return e.Value(f)
+		}
+	}
+	return nil
+}
+
+// Args returns the args object as it stands in the file, nil if there is none.
+func (e *Event) Args() []byte {
+	if e.args.end == 0 {
+		return nil
+	}
+	return e.Raw[e.args.start:e.args.end]
+}
+
+// outcome is what a step over the window says: the index behind what it read, or one of the two reasons to stop.
+type outcome = int
+
+const (
+	short  outcome = -1 // the window ends inside; more bytes are needed
+	broken outcome = -2 // this is not what was expected
+)
+
+// key indexes the envelope keys, for the detection of duplicates.
+const (
+	kPh = 1 << iota
+	kCat
+	kName
+	kPid
+	kTid
+	kTs
+	kDur
+	kID
+	kArgs
+)
+
+// parse reads the event that begins at b[0] == '{' in one strict pass and returns the index behind it.
+func (e *Event) parse(b []byte) outcome {
+	e.reset()
+	var seen uint
+	i := 1
+	for {
+		// 1. To the key; an empty object and commas in excess end here too.
+		for i < len(b) && b[i] <= ' ' {
+			i++
+		}
+		if i >= len(b) {
+			return short
+		}
+		switch b[i] {
+		case '"':
+		case '}':
+			if seen != 0 {
+				e.Faults |= DoubleComma
+			}
+			e.Raw = b[:i+1]
+			return i + 1
+		case ',':
+			e.Faults |= DoubleComma
+			i++
+			continue
+		default:
+			return broken
+		}
+		// 2. Key and colon.
+		key := i + 1
+		i = key
+		for i < len(b) && b[i] != '"' {
+			i++
+		}
+		keyEnd := i
+		i = colon(b, i+1)
+		if i < 0 {
+			return i
+		}
+		// 3. Value.
+		bit := envelope(b[key:keyEnd])
+		if seen&bit != 0 {
+			e.Faults |= DoubleKey
+		}
+		seen |= bit
+		if i = e.value(b, i, bit); i < 0 {
+			return i
+		}
+		// 4. Comma or end.
+		for i < len(b) && b[i] <= ' ' {
+			i++
+		}
+		if i >= len(b) {
+			return short
+		}
+		switch b[i] {
+		case ',':
+			i++
+		case '}':
+			e.Raw = b[:i+1]
+			return i + 1
+		default:
+			return broken
+		}
+	}
+}
+
+func (e *Event) reset() {
+	*e = Event{Offset: e.Offset, Fields: e.Fields[:0]}
+}
+
+// colon returns the index of the value behind the colon at or after b[i].
+func colon(b []byte, i int) outcome {
+	for i < len(b) && b[i] <= ' ' {
+		i++
+	}
+	if i >= len(b) {
+		return short
+	}
+	if b[i] != ':' {
+		return broken
+	}
+	i++
+	for i < len(b) && b[i] <= ' ' {
+		i++
+	}
+	if i >= len(b) {
+		return short
+	}
+	return i
+}
+
+// envelope returns the bit of an envelope key, 0 for any other.
+func envelope(key []byte) uint {
+	switch string(key) {
+	case "ph":
+		return kPh
+	case "cat":
+		return kCat
+	case "name":
+		return kName
+	case "pid":
+		return kPid
+	case "tid":
+		return kTid
+	case "ts":
+		return kTs
+	case "dur":
+		return kDur
+	case "id":
+		return kID
+	case "args":
+		return kArgs
+	}
+	return 0
+}
+
+// value reads the value of an envelope key at b[i].
+func (e *Event) value(b []byte, i int, key uint) outcome {
+	switch key {
+	case kName, kCat, kPh:
+		return e.text(b, i, key)
+	case kTs:
+		end := e.time(b, i, &e.TS, &e.HasTS)
+		return end
+	case kDur:
+		return e.time(b, i, &e.Dur, &e.HasDur)
+	case kArgs:
+		return e.readArgs(b, i)
+	}
+	end := e.skip(b, i)
+	if end < 0 {
+		return end
+	}
+	switch key {
+	case kPid:
+		e.PID = b[i:end]
+	case kTid:
+		e.TID = b[i:end]
+	case kID:
+		e.ID = b[i:end]
+	}
+	return end
+}
+
+// text reads a name, category or phase. One that is no string is kept as it stands.
+func (e *Event) text(b []byte, i int, key uint) outcome {
+	end, t := 0, Text{}
+	if b[i] == '"' {
+		q, plain := stringEnd(b, i+1)
+		if q < 0 {
+			return short
+		}
+		end, t = q+1, Text{b[i+1 : q], plain}
+	} else {
+		if end = e.skip(b, i); end < 0 {
+			return end
+		}
+		t = Text{b[i:end], true}
+	}
+	e.setText(key, t)
+	return end
+}
+
+func (e *Event) setText(key uint, t Text) {
+	switch key {
+	case kName:
+		e.Name = t
+	case kCat:
+		e.Cat = t
+	default:
+		e.Phase = 0
+		if len(t.Raw) == 1 {
+			e.Phase = t.Raw[0]
+		}
+	}
+}
+
+// time reads a number of microseconds at b[i].
+func (e *Event) time(b []byte, i int, ns *int64, has *bool) outcome {
+	if v, end := fastNanoseconds(b, i); end > i {
+		if end >= len(b) {
+			return short
+		}
+		if ends(b[end]) {
+			*ns, *has = v, true
+			return end
+		}
+	}
+	end := e.skip(b, i)
+	if end < 0 {
+		return end
+	}
+	num := Value(b[i:end])
+	if num.IsString() {
+		num = bytes.TrimSpace(num[1 : len(num)-1])
+	}
+	*ns, *has = Nanoseconds(num)
+	if !*has && string(num) != "null" {
+		e.Faults |= NumberForm
+	}
+	return end
+}
+
+// readArgs cuts the args object at b[i] into fields.
+func (e *Event) readArgs(b []byte, i int) outcome {
+	e.Fields = e.Fields[:0]
+	start := i
+	if b[i] != '{' {
+		return e.skip(b, i)
+	}
+	i++
+	for {
+		for i < len(b) && b[i] <= ' ' {
+			i++
+		}
+		if i >= len(b) {
+			return short
+		}
+		switch b[i] {
+		case '"':
+		case '}':
+			e.args = span{int32(start), int32(i + 1)}
+			return i + 1
+		case ',':
+			e.Faults |= DoubleComma
+			i++
+			continue
+		default:
+			return broken
+		}
+		key := i + 1
+		keyEnd, _ := stringEnd(b, key)
+		if keyEnd < 0 {
+			return short
+		}
+		val := colon(b, keyEnd+1)
+		if val < 0 {
+			return val
+		}
+		if i = e.skip(b, val); i < 0 {
+			return i
+		}
+		e.Fields = append(e.Fields, Field{int32(key), int32(keyEnd), int32(val), int32(i)})
+		for i < len(b) && b[i] <= ' ' {
+			i++
+		}
+		if i >= len(b) {
+			return short
+		}
+		switch b[i] {
+		case ',':
+			i++
+		case '}':
+			e.args = span{int32(start), int32(i + 1)}
+			return i + 1
+		default:
+			return broken
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package scan
+
+import "bytes"
+
+// mend handles an element that the strict pass refused: cut off by the end of the text, too long, or broken.
+func (s *Scanner) mend(n outcome) Kind {
+	switch n {
+	case short:
+		s.setDamage("the event is cut off by the end of the file")
+		s.pos = s.end
+		s.state = cutOff
+		return IsDamage
+	case tooLong:
+		return s.resync("the event is longer than the limit")
+	}
+	n = s.whole(s.event.parseTolerant)
+	if n > 0 {
+		s.pos += n
+		return IsEvent
+	}
+	return s.resync("the event is not valid JSON")
+}
+
+// resync reports damage at pos and passes it: on to the next element or the end of the array. Text is dropped as the search goes on, so the damage may
+// be longer than any window.
+func (s *Scanner) resync(cause string) Kind {
+	s.setDamage(cause)
+	if s.buf[s.pos] == '{' { // leave it by its braces if an element or the end of the array follows
+		var e Event
+		n := s.whole(func(b []byte) outcome {
+			n := e.skipNested(b, 0)
+			if n < 0 {
+				return n
+			}
+			return follows(b, n, s.eof)
+		})
+		if n > 0 {
+			s.pos += n
+			return IsDamage
+		}
+	}
+	s.pos++
+	for {
+		i := bytes.IndexAny(s.buf[s.pos:s.end], "{}")
+		if i < 0 {
+			s.pos = s.end
+			if !s.fill() {
+				s.state = cutOff
+				return IsDamage
+			}
+			continue
+		}
+		s.pos += i
+		if s.buf[s.pos] == '{' && s.whole(begins) > 0 {
+			return IsDamage
+		}
+		if s.buf[s.pos] == '}' {
+			if n := s.whole(s.endsArray); n > 0 {
+				s.pos += n
+				return IsDamage
+			}
+		}
+		s.pos++
+	}
+}
+
+// endsArray returns the index of the bracket that ends the event array if it follows the brace b[0], judged by what
+// follows: the end of the document or another top-level key.
+func (s *Scanner) endsArray(b []byte) outcome {
+	i := 1
+	for i < len(b) && (b[i] <= ' ' || b[i] == ',') {
+		i++
+	}
+	if i < len(b) && b[i] != ']' {
+		return broken
+	}
+	j := i + 1
+	for closed := false; j < len(b); j++ {
+		switch c := b[j]; {
+		case c <= ' ':
+		case c == '}' && !closed:
+			closed = true
+		case c == ',' && !closed:
+			return i
+		default:
+			return broken
+		}
+	}
+	if s.eof && i < len(b) {
+		return i
+	}
+	return short
+}
+
+// follows returns i if another element or the end of the array follows at b[i].
+func follows(b []byte, i int, eof bool) outcome {
+	for j, comma := i, false; j < len(b); j++ {
+		switch c := b[j]; {
+		case c <= ' ':
+		case c == ',' && !comma:
+			comma = true
+		case c == ']' || c == '{' && comma:
+			return i
+		default:
+			return broken
+		}
+	}
+	if eof {
+		return i
+	}
+	return short
+}
+
+// begins tells whether an event begins at b[0] == '{': its first key is "ph", or another envelope key and "ph" comes before
+// any brace. An object inside args holds no "ph".
+func begins(b []byte) outcome {
+	i := 1
+	for i < len(b) && b[i] <= ' ' {
+		i++
+	}
+	if i >= len(b) {
+		return short
+	}
+	if b[i] != '"' {
+		return broken
+	}
+	key := i + 1
+	for i = key; i < len(b) && b[i] != '"'; i++ {
+		if i-key > 8 {
+			return broken
+		}
+	}
+	if i >= len(b) {
+		return short
+	}
+	switch envelope(b[key:i]) {
+	case 0:
+		return broken
+	case kPh:
+		return 1
+	}
+	brace := bytes.IndexAny(b[1:], "{}")
+	if brace < 0 {
+		return short
+	}
+	if bytes.Contains(b[:1+brace], []byte(`"ph"`)) {
+		return 1
+	}
+	return broken
+}

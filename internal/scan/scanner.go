@@ -1,0 +1,374 @@
+package scan
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Options of a Scanner. The zero value is right for files.
+type Options struct {
+	Window   int // initial size of the window in bytes, 0 means 256 KiB
+	MaxEvent int // longest element that is read, 0 means 64 MiB; at most 1 GiB
+}
+
+// Defaults of Options.
+const (
+	defaultWindow   = 256 << 10
+	defaultMaxEvent = 64 << 20
+	limitMaxEvent   = 1 << 30
+)
+
+// A Kind is what Next found.
+type Kind uint8
+
+// Kinds of records.
+const (
+	End       Kind = iota // nothing more; see Err
+	IsEvent               // an event, see Event
+	IsDamage              // bytes that could not be read, see Damage
+	IsHeader              // a top-level key other than traceEvents, see Header
+	Truncated             // the text ended before its end; End follows
+)
+
+// A Damage is a stretch of text that was left out.
+type Damage struct {
+	Offset int64
+	Near   []byte // its first bytes, valid until the next call of Next
+	Cause  string
+}
+
+// A Header is a top-level key and its value.
+type Header struct {
+	Key   Text
+	Value Value
+}
+
+// ErrNotTrace says that a text is not a trace: neither a JSON array nor an object with a traceEvents array.
+var ErrNotTrace = errors.New("not a trace")
+
+// A Scanner reads the records of one trace. It is for one goroutine.
+type Scanner struct {
+	r     io.Reader
+	buf   []byte // the window; buf[pos:end] is unread
+	pos   int
+	end   int
+	base  int64 // offset of buf[0] in the text
+	eof   bool
+	err   error // of the reader, nil for io.EOF
+	limit int
+
+	state  state
+	event  Event
+	damage Damage
+	header Header
+	events bool // an event array was seen
+}
+
+// state is where in the document the scanner is.
+type state uint8
+
+const (
+	atStart state = iota
+	inObject
+	inEvents
+	inRootArray
+	atEnd
+	cutOff // inside an event
+	finished
+)
+
+// New returns a Scanner that reads from r.
+func New(r io.Reader, opts Options) *Scanner {
+	if opts.Window <= 0 {
+		opts.Window = defaultWindow
+	}
+	if opts.MaxEvent <= 0 {
+		opts.MaxEvent = defaultMaxEvent
+	}
+	return &Scanner{r: r, buf: make([]byte, max(opts.Window, 16)), limit: min(opts.MaxEvent, limitMaxEvent)}
+}
+
+// Event returns the event that Next found; it is valid until the next call of Next.
+func (s *Scanner) Event() *Event { return &s.event }
+
+// Damage returns the damage that Next found.
+func (s *Scanner) Damage() *Damage { return &s.damage }
+
+// Header returns the top-level key that Next found.
+func (s *Scanner) Header() *Header { return &s.header }
+
+// Offset returns how many bytes of the text have been passed.
+func (s *Scanner) Offset() int64 { return s.base + int64(s.pos) }
+
+// Err returns the first error of the reader, or an error that wraps ErrNotTrace. It is nil when the text ended.
+func (s *Scanner) Err() error { return s.err }
+
+// Next advances to the next record.
+func (s *Scanner) Next() Kind {
+	for {
+		var k Kind
+		switch s.state {
+		case atStart:
+			k = s.start()
+		case inObject:
+			k = s.member()
+		case inEvents, inRootArray:
+			k = s.element()
+		case atEnd:
+			k = s.trailer()
+		case cutOff:
+			return s.truncated()
+		default:
+			return End
+		}
+		if k != again {
+			return k
+		}
+	}
+}
+
+// again is the answer of a state that found no record but moved on.
+const again Kind = 255
+
+// fill reads more text behind buf[end]: the unread part moves to the front, and if it fills the window the window
+// doubles. It reports false when there is no more text.
+func (s *Scanner) fill() bool {
+	if s.eof {
+		return false
+	}
+	if s.pos > 0 {
+		copy(s.buf, s.buf[s.pos:s.end])
+		s.base += int64(s.pos)
+		s.end -= s.pos
+		s.pos = 0
+	}
+	if s.end == len(s.buf) {
+		s.buf = append(s.buf, make([]byte, len(s.buf))...)
+	}
+	// Filling the whole window keeps the cost of a restarted event linear when reads are small.
+	n, err := io.ReadFull(s.r, s.buf[s.end:])
+	s.end += n
+	if err != nil {
+		s.eof = true
+		if err != io.EOF && err != io.ErrUnexpectedEOF {
+			s.err = err
+		}
+	}
+	return n > 0
+}
+
+// blank passes white space and reports false at the end of the text.
+func (s *Scanner) blank() bool {
+	for {
+		for ; s.pos < s.end; s.pos++ {
+			if s.buf[s.pos] > ' ' {
+				return true
+			}
+		}
+		if !s.fill() {
+			return false
+		}
+	}
+}
+
+// whole runs step over the unread text until the window holds all that it needs. It returns short only at the end of the
+// text, and tooLong if the limit is reached first.
+func (s *Scanner) whole(step func(b []byte) outcome) outcome {
+	for {
+		n := step(s.buf[s.pos:s.end])
+		if n > s.limit || n == short && s.end-s.pos > s.limit {
+			return tooLong
+		}
+		if n != short || !s.fill() {
+			return n
+		}
+	}
+}
+
+const tooLong outcome = -3
+
+// start decides by the first byte what the text is.
+func (s *Scanner) start() Kind {
+	for s.end-s.pos < 3 && s.fill() {
+	}
+	if bytes.HasPrefix(s.buf[s.pos:s.end], []byte("\xef\xbb\xbf")) {
+		s.pos += 3
+	}
+	if !s.blank() {
+		return s.fail("the file is empty")
+	}
+	switch s.buf[s.pos] {
+	case '{':
+		s.state = inObject
+	case '[':
+		s.state, s.events = inRootArray, true
+	default:
+		return s.fail("the text does not begin with { or [")
+	}
+	s.pos++
+	return again
+}
+
+func (s *Scanner) fail(why string) Kind {
+	s.state = finished
+	if s.err == nil {
+		s.err = fmt.Errorf("%w: %s", ErrNotTrace, why)
+	}
+	return End
+}
+
+func (s *Scanner) truncated() Kind {
+	s.state = finished
+	if s.err != nil {
+		return End
+	}
+	return Truncated
+}
+
+// member reads one key of the top-level object. The events are entered, any other value is a header.
+func (s *Scanner) member() Kind {
+	if !s.blank() {
+		return s.truncated()
+	}
+	switch s.buf[s.pos] {
+	case ',':
+		s.pos++
+		return again
+	case '}':
+		s.pos++
+		s.state = atEnd
+		return again
+	case '"':
+	default:
+		return s.lost("a key was expected")
+	}
+	var key Text
+	val := s.whole(func(b []byte) outcome {
+		q, plain := stringEnd(b, 1)
+		if q < 0 {
+			return short
+		}
+		key = Text{b[1:q], plain}
+		return colon(b, q+1)
+	})
+	if val < 0 {
+		return s.lostOr(val, "a key was expected")
+	}
+	if string(key.Raw) == "traceEvents" && s.buf[s.pos+val] == '[' {
+		s.pos += val + 1
+		s.state, s.events = inEvents, true
+		return again
+	}
+	var e Event
+	end := s.whole(func(b []byte) outcome {
+		n := e.skip(b, val)
+		key.Raw = b[1 : 1+len(key.Raw)]
+		s.header = Header{key, nil}
+		if n > 0 {
+			s.header.Value = b[val:n]
+		}
+		return n
+	})
+	if end < 0 {
+		return s.lostOr(end, "the value of a top-level key is broken")
+	}
+	s.pos += end
+	return IsHeader
+}
+
+func (s *Scanner) lostOr(o outcome, cause string) Kind {
+	switch o {
+	case short:
+		s.pos = s.end
+		return s.truncated()
+	case tooLong:
+		return s.lost("the value of a top-level key is too long")
+	}
+	return s.lost(cause)
+}
+
+// lost reports damage at the top level and looks for the event array behind it.
+func (s *Scanner) lost(cause string) Kind {
+	s.setDamage(cause)
+	s.pos++
+	for {
+		text := s.buf[s.pos:s.end]
+		if i := bytes.Index(text, []byte(`"traceEvents"`)); i >= 0 && !s.events {
+			s.pos += i
+			return IsDamage
+		}
+		s.pos = max(s.pos, s.end-len(`"traceEvents"`))
+		if !s.fill() {
+			s.pos = s.end
+			s.state = atEnd
+			return IsDamage
+		}
+	}
+}
+
+// setDamage notes the place at pos.
+func (s *Scanner) setDamage(cause string) {
+	near := s.buf[s.pos:min(s.end, s.pos+80)]
+	s.damage = Damage{s.Offset(), append(s.damage.Near[:0], near...), cause}
+}
+
+// element reads one element of the event array.
+func (s *Scanner) element() Kind {
+	if s.pos >= s.end || s.buf[s.pos] != '{' {
+		if k := s.between(); k != again {
+			return k
+		}
+		if s.state != inEvents && s.state != inRootArray {
+			return again
+		}
+	}
+	s.event.Offset = s.Offset()
+	n := s.whole(s.event.parse)
+	if n > 0 {
+		s.pos += n
+		return IsEvent
+	}
+	return s.mend(n)
+}
+
+// between passes commas and white space up to the next element or the end of the array.
+func (s *Scanner) between() Kind {
+	for {
+		if !s.blank() {
+			return s.truncated()
+		}
+		switch s.buf[s.pos] {
+		case ',':
+			s.pos++
+		case '{':
+			return again
+		case ']':
+			s.pos++
+			if s.state == inRootArray {
+				s.state = atEnd
+			} else {
+				s.state = inObject
+			}
+			return again
+		default:
+			return s.resync("an event was expected")
+		}
+	}
+}
+
+// trailer looks at what follows the document: nothing, as a rule.
+func (s *Scanner) trailer() Kind {
+	s.state = finished
+	if s.blank() {
+		s.setDamage("text behind the end of the trace")
+		for s.pos = s.end; s.fill(); s.pos = s.end {
+		}
+		return IsDamage
+	}
+	if !s.events && s.err == nil {
+		return s.fail("there is no traceEvents array")
+	}
+	return End
+}
