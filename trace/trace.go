@@ -109,6 +109,7 @@ type GPUEvent struct {
 	Grid        [3]uint32 // blocks; zero when not recorded
 	Block       [3]uint32 // threads a block; zero when not recorded
 	Device      int32
+	File        int32    // index into Trace.Files
 	Launch      LaunchID // None when no launch carries the correlation
 	Op          OpID     // the operator that owns it, None when unlinked
 	Kind        GPUKind

@@ -360,3 +360,20 @@ func (e *Event) readArgs(b []byte, i int) outcome {
 		}
 	}
 }
+
+// Clone returns a copy that stays valid.
+func (e *Event) Clone() Event {
+	c := *e
+	c.Raw = append([]byte(nil), e.Raw...)
+	c.Fields = append([]Field(nil), e.Fields...)
+	move := func(b []byte) []byte {
+		if len(b) == 0 || len(e.Raw) == 0 {
+			return nil
+		}
+		at := cap(e.Raw) - cap(b)
+		return c.Raw[at : at+len(b)]
+	}
+	c.Cat.Raw, c.Name.Raw = move(e.Cat.Raw), move(e.Name.Raw)
+	c.PID, c.TID, c.ID = move(e.PID), move(e.TID), move(e.ID)
+	return c
+}

@@ -1,0 +1,214 @@
+package trace
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// A Builder makes a Trace of events that come from elsewhere than a file: a profiler of one's own, a test, another Trace.
+// The zero value is ready. It is for one goroutine and is used up by [Builder.Build].
+//
+// Events may be added in any order; the Trace does not depend on it. IDs of threads are handed out by Thread, all other
+// IDs (Op.Parent, Launch.Op, GPUEvent.Launch …) are found by Build and need not be set.
+type Builder struct {
+	header      Header
+	files       []File
+	threads     []Thread
+	threadIDs   map[threadKey]ThreadID
+	ops         []Op
+	launches    []Launch
+	gpu         []GPUEvent
+	annotations []Annotation
+	frames      []Frame
+	diagnostics []Diagnostic
+	inputs      inputTable
+}
+
+type threadKey struct {
+	file     int32
+	pid, tid int64
+}
+
+// SetHeader states what is known of the machine and the run. Without it the rank is 0.
+func (b *Builder) SetHeader(h Header) { b.header = h }
+
+// AddFile begins a new input: correlations and external ids of its events are its own. It returns the index to set in
+// the File field of the threads and GPU events of that input. Without it everything belongs to one nameless input.
+func (b *Builder) AddFile(f File) int32 {
+	b.files = append(b.files, f)
+	return int32(len(b.files) - 1)
+}
+
+// Thread returns the ID of a host thread of an input; name, if not empty, becomes its name.
+func (b *Builder) Thread(file int32, pid, tid int64, name string) ThreadID {
+	key := threadKey{file, pid, tid}
+	id, ok := b.threadIDs[key]
+	if !ok {
+		if b.threadIDs == nil {
+			b.threadIDs = make(map[threadKey]ThreadID)
+		}
+		id = ThreadID(len(b.threads))
+		b.threadIDs[key] = id
+		b.threads = append(b.threads, Thread{PID: pid, TID: tid, File: file})
+	}
+	if name != "" {
+		b.threads[id].Name = name
+	}
+	return id
+}
+
+// Op adds a host operator. Its Thread must come from Thread.
+func (b *Builder) Op(o Op) { b.ops = append(b.ops, o) }
+
+// Launch adds a runtime or driver call. Its Thread must come from Thread. Calls that no GPU event names and whose name
+// tells no kind of interest are left out by Build.
+func (b *Builder) Launch(l Launch) { b.launches = append(b.launches, l) }
+
+// GPU adds a kernel, copy or fill. RawDur, if 0, becomes Dur.
+func (b *Builder) GPU(g GPUEvent) { b.gpu = append(b.gpu, g) }
+
+// Annotation adds a range. The Thread of a host range must come from Thread.
+func (b *Builder) Annotation(a Annotation) { b.annotations = append(b.annotations, a) }
+
+// Frame adds a Python call. Its Thread must come from Thread.
+func (b *Builder) Frame(f Frame) { b.frames = append(b.frames, f) }
+
+// Diagnose adds a finding about the input.
+func (b *Builder) Diagnose(d Diagnostic) { b.diagnostics = append(b.diagnostics, d) }
+
+// Inputs returns the shared value of the given arguments: equal arguments give the same pointer.
+func (b *Builder) Inputs(in Inputs) *Inputs { return b.inputs.share(in) }
+
+// Build sorts the events into the order of a Trace, links them and describes its doubts in Diagnostics. It fails only if
+// an event is misplaced: an unknown thread, a negative duration, a time out of range.
+func (b *Builder) Build() (*Trace, error) { return b.build(context.Background()) }
+
+// build runs the steps of Build and stops between two of them when ctx ends.
+func (b *Builder) build(ctx context.Context) (*Trace, error) {
+	if err := b.validate(); err != nil {
+		return nil, err
+	}
+	t := &Trace{Header: b.header, Files: b.files, Diagnostics: b.diagnostics}
+	steps := []func(*Trace){
+		b.placeThreads, b.placeOps, b.placeFrames, b.placeGPU, b.placeLaunches, b.placeAnnotations,
+		link, fallbackByExternalID, repairDurations, diagnose,
+	}
+	for _, step := range steps {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		step(t)
+	}
+	*b = Builder{}
+	return t, nil
+}
+
+// placeThreads gives threads their final order and the events their final thread ids.
+func (b *Builder) placeThreads(t *Trace) {
+	order := make([]ThreadID, len(b.threads))
+	for i := range order {
+		order[i] = ThreadID(i)
+	}
+	slices.SortFunc(order, func(x, y ThreadID) int { return compareThreads(b.threads[x], b.threads[y]) })
+	final := make([]ThreadID, len(order))
+	t.Threads = make([]Thread, len(order))
+	for i, old := range order {
+		final[old] = ThreadID(i)
+		t.Threads[i] = b.threads[old]
+	}
+	for i := range b.ops {
+		b.ops[i].Thread = final[b.ops[i].Thread]
+	}
+	for i := range b.launches {
+		b.launches[i].Thread = final[b.launches[i].Thread]
+	}
+	for i := range b.frames {
+		b.frames[i].Thread = final[b.frames[i].Thread]
+	}
+	for i := range b.annotations {
+		if a := &b.annotations[i]; a.GPU {
+			a.Thread = None
+		} else {
+			a.Thread = final[a.Thread]
+		}
+	}
+}
+
+func (b *Builder) placeOps(t *Trace) {
+	slices.SortFunc(b.ops, compareOps)
+	t.Ops = slices.Clip(b.ops)
+	for i := range t.Ops {
+		t.Ops[i].Parent, t.Ops[i].Frame = None, None
+	}
+	nest(len(t.Ops), func(i int) span {
+		o := &t.Ops[i]
+		return span{o.Thread, o.Start, o.End()}
+	}, func(i, parent int) { t.Ops[i].Parent = OpID(parent) })
+}
+
+func (b *Builder) placeFrames(t *Trace) {
+	slices.SortFunc(b.frames, compareFrames)
+	t.Frames = slices.Clip(b.frames)
+	nest(len(t.Frames), func(i int) span {
+		f := &t.Frames[i]
+		return span{f.Thread, f.Start, f.Start + f.Dur}
+	}, func(i, parent int) { t.Frames[i].Parent = FrameID(parent) })
+	enclose(len(t.Ops), len(t.Frames), func(i int) (ThreadID, time.Duration) {
+		return t.Ops[i].Thread, t.Ops[i].Start
+	}, func(i int) span {
+		f := &t.Frames[i]
+		return span{f.Thread, f.Start, f.Start + f.Dur}
+	}, func(op, frame int) { t.Ops[op].Frame = t.module(FrameID(frame)) })
+}
+
+// module returns the innermost nn.Module frame at or above f.
+func (t *Trace) module(f FrameID) FrameID {
+	for f != None && !t.Frames[f].Module {
+		f = t.Frames[f].Parent
+	}
+	return f
+}
+
+func (b *Builder) placeGPU(t *Trace) {
+	for i := range b.gpu {
+		g := &b.gpu[i]
+		g.Launch, g.Op = None, None
+		if g.RawDur == 0 {
+			g.RawDur = g.Dur
+		}
+	}
+	slices.SortFunc(b.gpu, compareGPU)
+	t.GPU = slices.Clip(b.gpu)
+}
+
+// placeLaunches keeps the calls that a GPU event names or that are of a kind of interest.
+func (b *Builder) placeLaunches(t *Trace) {
+	type key struct {
+		file        int32
+		correlation int64
+	}
+	named := make(map[key]bool, len(t.GPU))
+	for i := range t.GPU {
+		if g := &t.GPU[i]; g.Correlation != 0 {
+			named[key{g.File, g.Correlation}] = true
+		}
+	}
+	kept := b.launches[:0]
+	for _, l := range b.launches {
+		if l.Kind == LaunchOther {
+			l.Kind = launchKind(l.Name)
+		}
+		if l.Kind != LaunchOther || named[key{t.Threads[l.Thread].File, l.Correlation}] {
+			l.Op, l.GPU = None, 0
+			kept = append(kept, l)
+		}
+	}
+	t.Launches = slices.Clone(kept)
+	slices.SortFunc(t.Launches, compareLaunches)
+}
+
+func (b *Builder) placeAnnotations(t *Trace) {
+	slices.SortFunc(b.annotations, compareAnnotations)
+	t.Annotations = slices.Clip(b.annotations)
+}

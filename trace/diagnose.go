@@ -1,0 +1,126 @@
+package trace
+
+import "fmt"
+
+func (t *Trace) diagnose(code string, severity Severity, count int64, message string) {
+	t.Diagnostics = append(t.Diagnostics, Diagnostic{code, severity, count, message})
+}
+
+// diagnose describes what a user of the trace should know.
+func diagnose(t *Trace) {
+	diagnoseFiles(t)
+	if len(t.GPU) == 0 {
+		diagnoseEmpty(t)
+		return
+	}
+	diagnoseLinks(t)
+	diagnoseLatency(t)
+}
+
+func diagnoseFiles(t *Trace) {
+	for i := range t.Files {
+		f := &t.Files[i]
+		if f.Truncated {
+			t.diagnose("truncated", Warning, 1, f.Path+" ends too early; the last events are missing")
+		}
+		if f.Skipped > 0 {
+			t.diagnose("skipped_events", Warning, f.Skipped, fmt.Sprintf("%s: %d events could not be read, the first at byte %d", f.Path, f.Skipped, f.firstDamage(false)))
+		}
+		if f.Repaired > 0 {
+			t.diagnose("repaired_events", Info, f.Repaired, fmt.Sprintf("%s: %d events were mended, the first at byte %d", f.Path, f.Repaired, f.firstDamage(true)))
+		}
+	}
+}
+
+func (f *File) firstDamage(repaired bool) int64 {
+	for _, d := range f.Damage {
+		if d.Repaired == repaired {
+			return d.Offset
+		}
+	}
+	return -1
+}
+
+// diagnoseEmpty names the likely cause of a trace without GPU work.
+func diagnoseEmpty(t *Trace) {
+	launches := 0
+	for i := range t.Launches {
+		if k := t.Launches[i].Kind; k == LaunchKernel || k == LaunchGraph {
+			launches++
+		}
+	}
+	cause := "only CPU activity was recorded"
+	switch {
+	case launches > 0:
+		cause = fmt.Sprintf("the host launched %d times but no GPU activity was recorded: was it among the profiler's activities?", launches)
+	case len(t.Ops) == 0:
+		cause = "no operator and no launch either: the profiler discarded its window, as a schedule without repeat=1 does when step() is called once too often"
+	}
+	t.diagnose("empty_trace", Error, 1, "no GPU events: "+cause)
+}
+
+// diagnoseLinks counts the work that has no launch and the launches that have no work.
+func diagnoseLinks(t *Trace) {
+	var unlinked, withoutOp int64
+	for i := range t.GPU {
+		switch g := &t.GPU[i]; {
+		case g.Launch == None && g.Op == None:
+			unlinked++
+		case g.Op == None:
+			withoutOp++
+		}
+	}
+	if unlinked > 0 {
+		t.diagnose("unlinked_gpu_events", Warning, unlinked, fmt.Sprintf("%d of %d GPU events belong to no recorded launch", unlinked, len(t.GPU)))
+	}
+	if withoutOp > 0 {
+		t.diagnose("gpu_events_without_operator", Info, withoutOp, fmt.Sprintf("%d of %d GPU events were launched outside of any operator", withoutOp, len(t.GPU)))
+	}
+	if n := t.launchesWithoutWork(); n > 0 {
+		t.diagnose("launches_without_kernel", Warning, n, fmt.Sprintf("%d launches have no recorded GPU event", n))
+	}
+}
+
+// launchesWithoutWork counts launches that should have caused GPU work and did not. Launches into a graph that is being
+// captured cause none.
+func (t *Trace) launchesWithoutWork() (n int64) {
+	capturing := make([]bool, len(t.Threads))
+	for i := range t.Launches {
+		l := &t.Launches[i]
+		switch l.Kind {
+		case CaptureBegin:
+			capturing[l.Thread] = true
+		case CaptureEnd:
+			capturing[l.Thread] = false
+		case LaunchKernel, LaunchGraph:
+			if l.GPU == 0 && !capturing[l.Thread] {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// diagnoseLatency notices GPU work that is recorded to begin before the host launched it.
+func diagnoseLatency(t *Trace) {
+	var linked, early int64
+	worst := t.GPU[0].Start - t.GPU[0].Start
+	for i := range t.GPU {
+		g := &t.GPU[i]
+		if g.Launch == None {
+			continue
+		}
+		linked++
+		if d := g.Start - t.Launches[g.Launch].Start; d < 0 {
+			early++
+			worst = min(worst, d)
+		}
+	}
+	if early == 0 {
+		return
+	}
+	t.diagnose("negative_launch_latency", Info, early, fmt.Sprintf("%d of %d GPU events begin before their launch, by up to %v", early, linked, -worst))
+	if 2*early > linked {
+		t.diagnose("clock_skew", Warning, early, "most GPU events begin before their launch: the clocks of host and device disagree, so launch latencies mean nothing")
+	}
+}

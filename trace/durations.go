@@ -1,0 +1,54 @@
+package trace
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// overlapFloor is the overlap of two pieces of work on one queue up to which it is taken for real: programmatic dependent
+// launch and stamp jitter stay below.
+const overlapFloor = time.Millisecond
+
+// repairDurations mends durations that cannot be: work that is recorded to end more than overlapFloor after the next work
+// on its queue (input, device, stream) began. It is taken to end where the next one began; RawDur keeps the record.
+// Deferred completion stamps on ROCm are the known cause.
+func repairDurations(t *Trace) {
+	order := make([]GPUID, len(t.GPU))
+	for i := range order {
+		order[i] = GPUID(i)
+	}
+	slices.SortStableFunc(order, func(x, y GPUID) int { return compareQueue(&t.GPU[x], &t.GPU[y]) })
+	var count int64
+	var excess, total time.Duration
+	next := time.Duration(0) // start of the next later work on the queue
+	for i := len(order) - 1; i >= 0; i-- {
+		g := &t.GPU[order[i]]
+		total += max(0, g.RawDur)
+		if i == len(order)-1 || compareQueue(g, &t.GPU[order[i+1]]) != 0 {
+			next = 1<<63 - 1
+		} else if n := t.GPU[order[i+1]].Start; n > g.Start {
+			next = n
+		}
+		if next != 1<<63-1 && g.End()-next > overlapFloor {
+			count++
+			excess += g.End() - next
+			g.Dur = next - g.Start
+		}
+	}
+	if count == 0 {
+		return
+	}
+	severity := Warning
+	if 4*(excess/4) > total/4 {
+		severity = Error
+	}
+	t.diagnose("impossible_durations", severity, count, fmt.Sprintf(
+		"%d GPU events end more than %v after the next one on their queue began; cut there, %v left out, raw durations kept",
+		count, overlapFloor, excess))
+}
+
+func compareQueue(x, y *GPUEvent) int {
+	return cmp.Or(cmp.Compare(x.File, y.File), cmp.Compare(x.Device, y.Device), cmp.Compare(x.Stream, y.Stream))
+}

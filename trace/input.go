@@ -1,0 +1,122 @@
+package trace
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+// A source is a file on disk: it counts and hashes what is read from it, and remembers its own errors, so that an error
+// of the disk is told from a damaged file.
+type source struct {
+	r    io.Reader
+	ctx  context.Context
+	hash hash.Hash
+	n    atomic.Int64
+	err  error
+}
+
+func newSource(ctx context.Context, r io.Reader) *source {
+	return &source{r: r, ctx: ctx, hash: sha256.New()}
+}
+
+// Read implements io.Reader.
+func (s *source) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		s.err = err
+		return 0, err
+	}
+	n, err := s.r.Read(p)
+	s.hash.Write(p[:n])
+	s.n.Add(int64(n))
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}
+
+// sum reads what is left and returns the hash of the whole.
+func (s *source) sum() string {
+	io.Copy(io.Discard, s)
+	return hex.EncodeToString(s.hash.Sum(nil))
+}
+
+// Magic numbers of the formats.
+const (
+	magicGzip = "\x1f\x8b"
+	magicZstd = "\x28\xb5\x2f\xfd"
+	magicLZ4  = "\x04\x22\x4d\x18"
+	magicZip  = "PK\x03\x04"
+)
+
+// inflate returns the uncompressed text of r and its format, judged by the first bytes, not by any name. close frees the
+// decompressor.
+func inflate(r io.Reader) (text io.Reader, format string, close func(), err error) {
+	buffered := bufio.NewReaderSize(r, 64<<10)
+	head, _ := buffered.Peek(4)
+	close = func() {}
+	switch {
+	case bytes.HasPrefix(head, []byte(magicGzip)):
+		z, err := gzip.NewReader(buffered)
+		if err != nil {
+			return nil, "", close, err
+		}
+		return z, "json.gz", close, nil
+	case bytes.HasPrefix(head, []byte(magicZstd)):
+		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30))
+		if err != nil {
+			return nil, "", close, err
+		}
+		return z, "json.zst", z.Close, nil
+	case bytes.HasPrefix(head, []byte(magicLZ4)):
+		return lz4.NewReader(buffered), "json.lz4", close, nil
+	}
+	return buffered, "json", close, nil
+}
+
+// A member is one trace text of an input: the file itself or a member of an archive.
+type member struct {
+	name string // of the member, "" for the file itself
+	open func() (io.ReadCloser, error)
+}
+
+// isZip tells whether a file is an archive, and rewinds it.
+func isZip(f io.ReadSeeker) (bool, error) {
+	var head [4]byte
+	n, err := io.ReadFull(f, head[:])
+	if err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return false, err
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return string(head[:n]) == magicZip, err
+}
+
+// members lists the files of an archive.
+func members(f *os.File, size int64) ([]member, error) {
+	z, err := zip.NewReader(f, size)
+	if err != nil {
+		return nil, fmt.Errorf("reading the archive: %w", err)
+	}
+	z.RegisterDecompressor(zip.Deflate, func(r io.Reader) io.ReadCloser { return flate.NewReader(r) })
+	var out []member
+	for _, m := range z.File {
+		if !m.FileInfo().IsDir() {
+			out = append(out, member{m.Name, m.Open})
+		}
+	}
+	return out, nil
+}

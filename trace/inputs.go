@@ -1,0 +1,227 @@
+package trace
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ditlens/ditlens/internal/scan"
+	"github.com/valyala/fastjson"
+)
+
+// An inputTable shares equal arguments. Most operators of a trace repeat the arguments of earlier ones, so it first looks
+// at the raw text of the fields that carry values and parses only what it has not seen.
+type inputTable struct {
+	byText  map[string]*Inputs // by the raw text of the fields
+	byValue map[string]*Inputs // by the canonical form
+	key     []byte
+}
+
+// share returns the Inputs that equals in.
+func (t *inputTable) share(in Inputs) *Inputs {
+	t.key = appendInputs(t.key[:0], &in)
+	if p, ok := t.byValue[string(t.key)]; ok {
+		return p
+	}
+	if t.byValue == nil {
+		t.byValue = make(map[string]*Inputs)
+	}
+	t.byValue[string(t.key)] = &in
+	return &in
+}
+
+// read returns the arguments that the event recorded, nil if there are none.
+func (t *inputTable) read(e *scan.Event) *Inputs {
+	t.key = t.key[:0]
+	for _, f := range e.Fields {
+		if k := e.Key(f); !volatile(k) {
+			t.key = append(append(append(append(t.key, k...), ':'), e.Value(f)...), ',')
+		}
+	}
+	if len(t.key) == 0 {
+		return nil
+	}
+	if p, ok := t.byText[string(t.key)]; ok {
+		return p
+	}
+	if t.byText == nil {
+		t.byText = make(map[string]*Inputs)
+	}
+	text := string(t.key)
+	p := t.share(t.parse(e))
+	t.byText[text] = p
+	return p
+}
+
+// volatile names the args that tell who an event is, not what it worked on.
+func volatile(key []byte) bool {
+	switch string(key) {
+	case "External id", "external id", "Record function id", "Ev Idx", "Sequence number", "Fwd thread id", "Python id",
+		"Python parent id", "Python module id", "Profiler Event Index", "Call stack", "Trace iteration", "Trace name",
+		"flops", "Flops":
+		return true
+	}
+	return false
+}
+
+// parse reads the fields of the event. A field that cannot be read is absent.
+func (t *inputTable) parse(e *scan.Event) Inputs {
+	var types, dims, strides, values []*fastjson.Value
+	var in Inputs
+	for _, f := range e.Fields {
+		key, raw := e.Key(f), e.Value(f)
+		switch string(key) {
+		case "Input Dims", "Input dims":
+			dims = list(raw)
+		case "Input type", "Input Type":
+			types = list(raw)
+		case "Input Strides", "Input strides":
+			strides = list(raw)
+		case "Concrete Inputs":
+			values = list(raw)
+		default:
+			if !volatile(key) {
+				in.setExtra(scan.Text{Raw: key}.String(), raw.Text().String())
+			}
+		}
+	}
+	in.Args = make([]Arg, max(len(types), len(dims), len(values)))
+	for i := range in.Args {
+		a := &in.Args[i]
+		if i < len(types) {
+			a.Type = text(types[i])
+		}
+		if i < len(dims) {
+			a.setDims(dims[i])
+		}
+		if i < len(strides) {
+			a.setStrides(strides[i])
+		}
+		if i < len(values) {
+			a.Value = text(values[i])
+		}
+	}
+	return in
+}
+
+func (in *Inputs) setExtra(key, value string) {
+	if in.Extra == nil {
+		in.Extra = make(map[string]string)
+	}
+	in.Extra[key] = value
+}
+
+// list parses an array. Each has its own parser since the values live as long as it.
+func list(raw []byte) []*fastjson.Value {
+	v, err := new(fastjson.Parser).ParseBytes(raw)
+	if err != nil {
+		return nil
+	}
+	return v.GetArray()
+}
+
+// text returns a string's value, or the text of any other value.
+func text(v *fastjson.Value) string {
+	switch v.Type() {
+	case fastjson.TypeString:
+		return strings.ToValidUTF8(string(v.GetStringBytes()), "\uFFFD")
+	case fastjson.TypeNull:
+		return ""
+	}
+	return string(v.MarshalTo(nil))
+}
+
+// setDims reads the dimensions of a tensor, or of the members of a list of tensors.
+func (a *Arg) setDims(v *fastjson.Value) {
+	items := v.GetArray()
+	if !nested(items) {
+		a.Dims = numbers(items)
+		return
+	}
+	a.List = make([]Arg, len(items))
+	for i, m := range items {
+		a.List[i].Dims = numbers(m.GetArray())
+	}
+}
+
+func (a *Arg) setStrides(v *fastjson.Value) {
+	items := v.GetArray()
+	if !nested(items) {
+		if len(items) > 0 {
+			a.Strides = numbers(items)
+		}
+		return
+	}
+	for i, m := range items {
+		if i < len(a.List) {
+			a.List[i].Strides = numbers(m.GetArray())
+		}
+	}
+}
+
+func nested(items []*fastjson.Value) bool {
+	return slices.ContainsFunc(items, func(v *fastjson.Value) bool { return v.Type() == fastjson.TypeArray })
+}
+
+// numbers reads integers; nil if one of them is none.
+func numbers(items []*fastjson.Value) []int64 {
+	out := make([]int64, 0, len(items))
+	for _, v := range items {
+		n, err := v.Int64()
+		if err != nil {
+			return nil
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// appendInputs appends a text that is equal for equal arguments.
+func appendInputs(dst []byte, in *Inputs) []byte {
+	for i := range in.Args {
+		dst = appendArg(dst, &in.Args[i])
+	}
+	keys := make([]string, 0, len(in.Extra))
+	for k := range in.Extra {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		dst = strconv.AppendQuote(append(strconv.AppendQuote(dst, k), ':'), in.Extra[k])
+	}
+	return dst
+}
+
+func appendArg(dst []byte, a *Arg) []byte {
+	dst = strconv.AppendQuote(append(strconv.AppendQuote(append(dst, '{'), a.Type), ':'), a.Value)
+	dst = appendInts(dst, 'd', a.Dims)
+	dst = appendInts(dst, 's', a.Strides)
+	for i := range a.List {
+		dst = appendArg(dst, &a.List[i])
+	}
+	return append(dst, '}')
+}
+
+func appendInts(dst []byte, tag byte, v []int64) []byte {
+	if v == nil {
+		return dst
+	}
+	dst = append(dst, tag)
+	for _, n := range v {
+		dst = append(strconv.AppendInt(dst, n, 10), ' ')
+	}
+	return dst
+}
+
+// compareInputs orders arguments by what they are.
+func compareInputs(x, y *Inputs) int {
+	switch {
+	case x == y:
+		return 0
+	case x == nil:
+		return -1
+	case y == nil:
+		return 1
+	}
+	return strings.Compare(string(appendInputs(nil, x)), string(appendInputs(nil, y)))
+}

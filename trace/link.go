@@ -1,0 +1,150 @@
+package trace
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// link gives each launch its operator and each GPU event its launch. The path is kernel, then the call with the same
+// correlation, then the innermost operator that encloses the call on its thread. Flow events are not needed.
+func link(t *Trace) {
+	linkLaunches(t)
+	byCorrelation := indexLaunches(t)
+	for i := range t.GPU {
+		g := &t.GPU[i]
+		if g.Correlation == 0 {
+			continue
+		}
+		if l := byCorrelation.find(t, g); l != None {
+			g.Launch, g.Op = l, t.Launches[l].Op
+			t.Launches[l].GPU++
+		}
+	}
+	for i := range t.Launches {
+		if l := &t.Launches[i]; l.Kind == LaunchOther && l.GPU > 0 {
+			l.Kind = LaunchKernel // a call of unknown name is a launch because work names it
+		}
+	}
+}
+
+// linkLaunches finds the innermost operator of each launch.
+func linkLaunches(t *Trace) {
+	order := make([]LaunchID, len(t.Launches))
+	for i := range order {
+		order[i] = LaunchID(i)
+	}
+	slices.SortStableFunc(order, func(x, y LaunchID) int {
+		return cmp.Compare(t.Launches[x].Thread, t.Launches[y].Thread)
+	})
+	enclose(len(order), len(t.Ops), func(i int) (ThreadID, time.Duration) {
+		l := &t.Launches[order[i]]
+		return l.Thread, l.Start
+	}, func(i int) span {
+		o := &t.Ops[i]
+		return span{o.Thread, o.Start, o.End()}
+	}, func(i, op int) { t.Launches[order[i]].Op = OpID(op) })
+}
+
+// A launchIndex finds launches by input and correlation: launches in that order.
+type launchIndex struct {
+	ids []LaunchID
+}
+
+func indexLaunches(t *Trace) launchIndex {
+	var x launchIndex
+	for i := range t.Launches {
+		if t.Launches[i].Correlation != 0 {
+			x.ids = append(x.ids, LaunchID(i))
+		}
+	}
+	slices.SortStableFunc(x.ids, func(a, b LaunchID) int {
+		return compareKey(t, a, t.fileOf(b), t.Launches[b].Correlation)
+	})
+	return x
+}
+
+func compareKey(t *Trace, l LaunchID, file int32, correlation int64) int {
+	return cmp.Or(cmp.Compare(t.fileOf(l), file), cmp.Compare(t.Launches[l].Correlation, correlation))
+}
+
+func (t *Trace) fileOf(l LaunchID) int32 { return t.Threads[t.Launches[l].Thread].File }
+
+// find returns the launch of a GPU event. If several carry its correlation (two processes in one file, a call inside a
+// call) it is the one whose name fits best, then the last one that began before the event.
+func (x launchIndex) find(t *Trace, g *GPUEvent) LaunchID {
+	from, ok := slices.BinarySearchFunc(x.ids, g, func(l LaunchID, g *GPUEvent) int {
+		return compareKey(t, l, g.File, g.Correlation)
+	})
+	if !ok {
+		return None
+	}
+	best := x.ids[from]
+	for _, l := range x.ids[from+1:] {
+		if compareKey(t, l, g.File, g.Correlation) != 0 {
+			break
+		}
+		if better(g, &t.Launches[l], &t.Launches[best]) {
+			best = l
+		}
+	}
+	return best
+}
+
+// better tells whether launch l fits g better than launch m, which began no later.
+func better(g *GPUEvent, l, m *Launch) bool {
+	if fl, fm := fits(g, l), fits(g, m); fl != fm {
+		return fl > fm
+	}
+	return l.Start <= g.Start
+}
+
+// fits rates how well the kind of a launch agrees with the kind of a GPU event.
+func fits(g *GPUEvent, l *Launch) int {
+	switch l.Kind {
+	case LaunchKernel, LaunchGraph:
+		if g.Kind == Kernel || l.Kind == LaunchGraph {
+			return 2
+		}
+	case LaunchCopy:
+		if g.Kind != Kernel {
+			return 2
+		}
+	case LaunchSync, CaptureBegin, CaptureEnd:
+		return 0
+	}
+	return 1
+}
+
+// fallbackByExternalID gives GPU events without a launch the operator that carries their External id, if exactly one
+// operator of the input does.
+func fallbackByExternalID(t *Trace) {
+	type key struct {
+		file int32
+		id   int64
+	}
+	wanted := make(map[key]OpID)
+	for i := range t.GPU {
+		if g := &t.GPU[i]; g.Launch == None && g.ExternalID != 0 {
+			wanted[key{g.File, g.ExternalID}] = None
+		}
+	}
+	if len(wanted) == 0 {
+		return
+	}
+	const several = -2
+	for i := range t.Ops {
+		k := key{t.Threads[t.Ops[i].Thread].File, t.Ops[i].ExternalID}
+		switch id, ok := wanted[k]; {
+		case ok && id == None:
+			wanted[k] = OpID(i)
+		case ok:
+			wanted[k] = several
+		}
+	}
+	for i := range t.GPU {
+		if g := &t.GPU[i]; g.Launch == None && g.ExternalID != 0 {
+			g.Op = max(None, wanted[key{g.File, g.ExternalID}])
+		}
+	}
+}

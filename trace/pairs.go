@@ -1,0 +1,55 @@
+package trace
+
+import (
+	"github.com/ditlens/ditlens/internal/scan"
+)
+
+// begin keeps a B event until its E comes. Pairs nest on each thread.
+func (d *decoder) begin(e *scan.Event) (cause string, kept bool) {
+	if !e.HasTS {
+		return "the event has no time", false
+	}
+	if d.pairs == nil {
+		d.pairs = make(map[ThreadID][]openEvent)
+	}
+	t := d.thread(e)
+	c := classify(e.Cat.Raw)
+	if c == classPython && !d.stacks {
+		c = classOther // still pushed: its E must find it
+	}
+	open := openEvent{class: c}
+	if c != classOther {
+		open.event = e.Clone()
+	}
+	open.event.TS = e.TS
+	d.pairs[t] = append(d.pairs[t], open)
+	return "", false
+}
+
+// end completes the last B event of the thread.
+func (d *decoder) end(e *scan.Event) (cause string, kept bool) {
+	t := d.thread(e)
+	stack := d.pairs[t]
+	if len(stack) == 0 {
+		return "an end without a begin", false
+	}
+	open := stack[len(stack)-1]
+	d.pairs[t] = stack[:len(stack)-1]
+	open.event.Dur, open.event.HasDur = e.TS-open.event.TS, true
+	return d.complete(&open.event, open.class)
+}
+
+// finish takes the B events that never ended: they last until the last instant seen.
+func (d *decoder) finish(last int64) (open int64) {
+	for _, stack := range d.pairs {
+		for _, o := range stack {
+			if o.class == classOther {
+				continue
+			}
+			open++
+			o.event.Dur = max(0, last-o.event.TS)
+			d.complete(&o.event, o.class)
+		}
+	}
+	return open
+}
