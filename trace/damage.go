@@ -1,6 +1,13 @@
 package trace
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ditlens/ditlens/internal/scan"
+)
+
+// ErrNotTrace says that a text is no trace: neither an event array nor an object that holds one.
+var ErrNotTrace = scan.ErrNotTrace
 
 // A Damage is one place in a file that could not be read as written: an event that was repaired or skipped. It is a
 // record of the [Reader], not an error: reading goes on behind it.

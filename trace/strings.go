@@ -7,6 +7,7 @@ import "github.com/ditlens/ditlens/internal/scan"
 type stringTable struct {
 	seen map[string]internedText
 	buf  []byte
+	size int // bytes of text held
 }
 
 type internedText struct {
@@ -26,14 +27,18 @@ func (t *stringTable) get(x scan.Text) (string, scan.Fault) {
 	s := internedText{text: raw}
 	if !x.Plain {
 		t.buf, s.faults = scan.Decode(t.buf[:0], x.Raw)
-		s.text = string(t.buf)
+		if string(t.buf) != raw {
+			s.text = string(t.buf)
+		}
 	}
 	t.seen[raw] = s
+	t.size += len(raw)
 	return s.text, s.faults
 }
 
-// bytes returns the value of a text that is known to be plain.
-func (t *stringTable) bytes(b []byte) string {
-	s, _ := t.get(scan.Text{Raw: b, Plain: true})
-	return s
+// limit forgets everything once more than size bytes of text are held, so that a stream of ever new names stays bounded.
+func (t *stringTable) limit(size int) {
+	if t.size > size {
+		t.seen, t.size = nil, 0
+	}
 }
