@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -44,6 +45,17 @@ func Load(ctx context.Context, opts LoadOptions, paths ...string) (*Trace, error
 		}
 	}
 	l.progress(true)
+	return l.builder.build(ctx)
+}
+
+// Read reads one trace from r, as [Load] reads a file: JSON, plain or in gzip, zstd or lz4. name stands for it in messages.
+func Read(ctx context.Context, opts LoadOptions, name string, r io.Reader) (*Trace, error) {
+	l := loader{ctx: ctx, opts: opts}
+	l.builder.header.Rank = -1
+	l.source = newSource(ctx, r)
+	if err := l.text(File{Path: name}, l.source); err != nil {
+		return nil, err
+	}
 	return l.builder.build(ctx)
 }
 
