@@ -13,6 +13,7 @@ import (
 // IDs (Op.Parent, Launch.Op, GPUEvent.Launch …) are found by Build and need not be set.
 type Builder struct {
 	header      Header
+	headed      bool // header was set
 	files       []File
 	threads     []Thread
 	threadIDs   map[threadKey]ThreadID
@@ -30,8 +31,9 @@ type threadKey struct {
 	pid, tid int64
 }
 
-// SetHeader states what is known of the machine and the run. Without it the rank is 0.
-func (b *Builder) SetHeader(h Header) { b.header = h }
+// SetHeader states what is known of the machine and the run. Without it nothing is, and the rank is
+// -1.
+func (b *Builder) SetHeader(h Header) { b.header, b.headed = h, true }
 
 // AddFile begins a new input: correlations and external ids of its events are its own. It returns the index to set in
 // the File field of the threads and GPU events of that input. Without it everything belongs to one nameless input.
@@ -88,6 +90,9 @@ func (b *Builder) Build() (*Trace, error) { return b.build(context.Background())
 func (b *Builder) build(ctx context.Context) (*Trace, error) {
 	if err := b.validate(); err != nil {
 		return nil, err
+	}
+	if !b.headed {
+		b.header.Rank = -1
 	}
 	t := &Trace{Header: b.header, Files: b.files, Diagnostics: b.diagnostics}
 	steps := []func(*Trace){

@@ -50,6 +50,9 @@ func (d *decoder) event(e *scan.Event) (cause string, kept bool) {
 	return "", false
 }
 
+// maxInstant bounds stamps and durations so that no sum of a few overflows: 73 years in nanoseconds, from the origin.
+const maxInstant = 73 * 365 * 24 * 3600 * 1e9
+
 // complete takes an event that has a start and a duration.
 func (d *decoder) complete(e *scan.Event, c class) (cause string, kept bool) {
 	if c == classOther || c == classFlow || c == classSync || c == classPython && !d.stacks {
@@ -61,8 +64,8 @@ func (d *decoder) complete(e *scan.Event, c class) (cause string, kept bool) {
 	if e.Dur < 0 && c != classKernel && c != classCopy && c != classFill {
 		e.Dur, cause = 0, "negative duration"
 	}
-	if end := e.TS + e.Dur; e.Dur > 0 && end < e.TS {
-		return "the event ends beyond the range of time", false
+	if e.TS > maxInstant || e.TS < -maxInstant || e.Dur > maxInstant {
+		return "the event is beyond the range of time", false
 	}
 	name, _ := d.strings.get(e.Name)
 	start, dur := time.Duration(e.TS), time.Duration(e.Dur)

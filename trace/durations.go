@@ -21,11 +21,12 @@ func repairDurations(t *Trace) {
 	}
 	slices.SortStableFunc(order, func(x, y GPUID) int { return compareQueue(&t.GPU[x], &t.GPU[y]) })
 	var count int64
-	var excess, total time.Duration
+	var excess time.Duration
+	var total float64
 	next := time.Duration(0) // start of the next later work on the queue
 	for i := len(order) - 1; i >= 0; i-- {
 		g := &t.GPU[order[i]]
-		total += max(0, g.RawDur)
+		total += float64(max(0, g.RawDur))
 		if i == len(order)-1 || compareQueue(g, &t.GPU[order[i+1]]) != 0 {
 			next = 1<<63 - 1
 		} else if n := t.GPU[order[i+1]].Start; n > g.Start {
@@ -41,7 +42,7 @@ func repairDurations(t *Trace) {
 		return
 	}
 	severity := Warning
-	if 4*(excess/4) > total/4 {
+	if float64(excess) > total/4 {
 		severity = Error
 	}
 	t.diagnose("impossible_durations", severity, count, fmt.Sprintf(

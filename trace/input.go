@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -88,35 +87,58 @@ func inflate(r io.Reader) (text io.Reader, format string, close func(), err erro
 	return buffered, "json", close, nil
 }
 
-// A member is one trace text of an input: the file itself or a member of an archive.
-type member struct {
-	name string // of the member, "" for the file itself
-	open func() (io.ReadCloser, error)
-}
-
-// isZip tells whether a file is an archive, and rewinds it.
-func isZip(f io.ReadSeeker) (bool, error) {
-	var head [4]byte
-	n, err := io.ReadFull(f, head[:])
-	if err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return false, err
-	}
-	_, err = f.Seek(0, io.SeekStart)
-	return string(head[:n]) == magicZip, err
-}
-
-// members lists the files of an archive.
-func members(f *os.File, size int64) ([]member, error) {
-	z, err := zip.NewReader(f, size)
+// eachText opens a file and calls read for the text that it is, or for each member of an archive. The File holds what is
+// known before reading; Format and SHA256 are empty unless it is a member.
+func eachText(ctx context.Context, path string, read func(File, *source) error) error {
+	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the archive: %w", err)
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return fmt.Errorf("%s is a folder; FindTraces chooses the traces in it", path)
+	}
+	file := File{Path: path, Bytes: info.Size()}
+	if !info.Mode().IsRegular() || !isZip(f) {
+		return read(file, newSource(ctx, f))
+	}
+	return eachMember(ctx, file, f, read)
+}
+
+// isZip tells whether a file is an archive.
+func isZip(f io.ReaderAt) bool {
+	var head [4]byte
+	f.ReadAt(head[:], 0)
+	return string(head[:]) == magicZip
+}
+
+// eachMember calls read for each file of an archive, in their order.
+func eachMember(ctx context.Context, file File, f *os.File, read func(File, *source) error) error {
+	z, err := zip.NewReader(f, file.Bytes)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file.Path, err)
 	}
 	z.RegisterDecompressor(zip.Deflate, func(r io.Reader) io.ReadCloser { return flate.NewReader(r) })
-	var out []member
+	file.Format, file.SHA256 = "zip", newSource(ctx, f).sum()
 	for _, m := range z.File {
-		if !m.FileInfo().IsDir() {
-			out = append(out, member{m.Name, m.Open})
+		if m.FileInfo().IsDir() {
+			continue
+		}
+		r, err := m.Open()
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", file.Path, m.Name, err)
+		}
+		member := file
+		member.Path += "/" + m.Name
+		err = read(member, newSource(ctx, r))
+		r.Close()
+		if err != nil {
+			return err
 		}
 	}
-	return out, nil
+	return nil
 }

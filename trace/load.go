@@ -33,7 +33,6 @@ func Load(ctx context.Context, opts LoadOptions, paths ...string) (*Trace, error
 		return nil, errors.New("no trace file given")
 	}
 	l := loader{ctx: ctx, opts: opts}
-	l.builder.header.Rank = -1
 	for _, p := range paths {
 		if info, err := os.Stat(p); err == nil {
 			l.total += info.Size()
@@ -73,62 +72,24 @@ type loader struct {
 
 // file reads one path.
 func (l *loader) file(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
+	skipped := 0
+	err := eachText(l.ctx, path, func(f File, src *source) error {
+		l.source = src
+		err := l.text(f, src)
+		if f.Format == "zip" && errors.Is(err, ErrNotTrace) {
+			skipped++
+			l.builder.Diagnose(Diagnostic{"member_skipped", Info, 1, err.Error()})
+			return nil
+		}
 		return err
+	})
+	if err == nil && skipped > 0 && len(l.builder.files) == 0 {
+		err = fmt.Errorf("%s: %w: no member of the archive is one", path, ErrNotTrace)
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
+	if info, statErr := os.Stat(path); statErr == nil {
+		l.done += info.Size()
 	}
-	if info.IsDir() {
-		return fmt.Errorf("%s is a folder; choose a trace with FindTraces", path)
-	}
-	archive, err := isZip(f)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if archive {
-		err = l.archive(path, f, info.Size())
-	} else {
-		l.source = newSource(l.ctx, f)
-		err = l.text(File{Path: path, Bytes: info.Size()}, l.source)
-	}
-	l.done += info.Size()
 	return err
-}
-
-// archive reads every member of a zip file that is a trace.
-func (l *loader) archive(path string, f *os.File, size int64) error {
-	list, err := members(f, size)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	whole := newSource(l.ctx, f)
-	sum := whole.sum()
-	found := false
-	for _, m := range list {
-		r, err := m.open()
-		if err != nil {
-			return fmt.Errorf("%s: %s: %w", path, m.name, err)
-		}
-		l.source = newSource(l.ctx, r)
-		err = l.text(File{Path: path + "/" + m.name, Bytes: size, Format: "zip", SHA256: sum}, l.source)
-		r.Close()
-		switch {
-		case errors.Is(err, scan.ErrNotTrace):
-			l.builder.Diagnose(Diagnostic{"member_skipped", Info, 1, fmt.Sprintf("%s: %s: %v", path, m.name, err)})
-		case err != nil:
-			return err
-		default:
-			found = true
-		}
-	}
-	if !found {
-		return fmt.Errorf("%s: %w: no member of the archive is one", path, scan.ErrNotTrace)
-	}
-	return nil
 }
 
 // text reads one trace text.

@@ -23,11 +23,11 @@ type passage struct {
 	scanner *scan.Scanner
 	decoder decoder
 	last    int64 // latest instant seen, for events that never end
-	offset  int64 // of the event at hand
+	since   mark  // what the builder held before
 }
 
 func newPassage(l *loader, file File, s *scan.Scanner) *passage {
-	p := &passage{loader: l, file: file, scanner: s, header: Header{Rank: -1}}
+	p := &passage{loader: l, file: file, scanner: s, header: Header{Rank: -1}, since: l.builder.mark()}
 	p.decoder = decoder{b: &l.builder, file: int32(len(l.builder.files)), stacks: l.opts.Stacks, strings: &l.strings}
 	return p
 }
@@ -147,15 +147,8 @@ func (p *passage) settle(src *source) error {
 			b.threads[id].Name = n.name
 		}
 	}
-	b.header.merge(p.header, index == 0)
+	b.mergeHeader(p.header, p.file.Path, p.since)
 	return nil
-}
-
-// merge adds the header of a further file.
-func (h *Header) merge(x Header, first bool) {
-	if first {
-		*h = x
-	}
 }
 
 // printable returns the first bytes of a text without control characters.
