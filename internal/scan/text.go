@@ -12,21 +12,21 @@ type Fault uint16
 
 // Faults of an event.
 const (
-	BadEscape   Fault = 1 << iota // a backslash that begins no JSON escape; kept as it is
-	RawControl                    // a control character inside a string
-	BadUTF8                       // bytes that are no UTF-8; replaced by U+FFFD
-	BareWord                      // NaN, inf and the like where a number should be
-	RawQuote                      // a quote inside a string that was not escaped
-	BrokenArgs                    // args that end in the middle; what came before was kept
-	DoubleComma                   // a comma too many
-	DoubleKey                     // a key that occurs twice; the last one counts
-	NumberForm                    // a number that is written as a string or cannot be read
+	BadEscape    Fault = 1 << iota // a backslash that begins no JSON escape; kept as it is
+	RawControl                     // a control character inside a string
+	BadUTF8                        // bytes that are no UTF-8; replaced by U+FFFD
+	BareWord                       // NaN, inf and the like where a number should be
+	RawQuote                       // a quote inside a string that was not escaped
+	MissingComma                   // no comma between two keys
+	DoubleComma                    // a comma too many
+	DoubleKey                      // a key that occurs twice; the last one counts
+	NumberForm                     // a number that is written as a string or cannot be read
 )
 
 // String names the first fault of the set.
 func (f Fault) String() string {
 	names := [...]string{"invalid escape in a string", "raw control character in a string", "invalid UTF-8",
-		"a bare word (NaN, inf) as value", "unescaped quote in a string", "broken args", "superfluous comma",
+		"a bare word (NaN, inf) as value", "unescaped quote in a string", "missing comma", "superfluous comma",
 		"duplicate key", "malformed number"}
 	if f == 0 {
 		return "none"

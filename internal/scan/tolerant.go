@@ -1,13 +1,14 @@
 package scan
 
 // parseTolerant reads an event that the strict pass refused. It knows the writers that do not escape names: a quote ends
-// the string of an envelope key only if the end of the event or another envelope key follows it. Args are kept up to
-// the place where they break if the event can be left there.
+// the string of an envelope key only if the end of the event or another envelope key follows it.
 func (e *Event) parseTolerant(b []byte) outcome {
 	e.reset()
 	i := 1
-	for {
+	for first := true; ; first = false {
+		comma := false
 		for i < len(b) && (b[i] <= ' ' || b[i] == ',') {
+			comma = comma || b[i] == ','
 			i++
 		}
 		if i >= len(b) {
@@ -19,6 +20,9 @@ func (e *Event) parseTolerant(b []byte) outcome {
 		}
 		if b[i] != '"' {
 			return broken
+		}
+		if !comma && !first {
+			e.Faults |= MissingComma
 		}
 		key := i + 1
 		i = key
