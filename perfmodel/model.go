@@ -30,7 +30,24 @@ type OpModel interface {
 type Info struct {
 	Name string // unique in a registry, as in "gemm.mm"
 	Doc  string // one sentence: what it counts and by which formula
+
+	// Category is that of its calls while their arguments cannot be read; Other when empty.
+	Category Category
+	// Wrapper marks models of operators that leave their work to operators below them as a rule, as aten::linear does to
+	// aten::addmm. Such a model should speak only when no operator below the call has a model that can.
+	Wrapper bool
 }
+
+// Func makes an OpModel of a function, which must do what [OpModel] asks of its Work method.
+func Func(i Info, work func(*Call) (Work, error)) OpModel { return &funcModel{i, work} }
+
+type funcModel struct {
+	info Info
+	work func(*Call) (Work, error)
+}
+
+func (m *funcModel) Info() Info                 { return m.info }
+func (m *funcModel) Work(c *Call) (Work, error) { return m.work(c) }
 
 // Work is what one call asks of the hardware.
 type Work struct {
@@ -93,4 +110,15 @@ type MissingError struct {
 // Error implements error.
 func (e *MissingError) Error() string {
 	return fmt.Sprintf("perfmodel: %s: missing %s", e.Op, e.What)
+}
+
+// RangeError is returned by a model when sizes are so great that their product does not fit 63 bits: the record is damaged.
+type RangeError struct {
+	Op   string
+	What string // what does not fit
+}
+
+// Error implements error.
+func (e *RangeError) Error() string {
+	return fmt.Sprintf("perfmodel: %s: %s beyond 63 bits", e.Op, e.What)
 }

@@ -1,0 +1,274 @@
+package perfmodel
+
+import "github.com/ditlens/ditlens/hw"
+
+// Attention does 2 (d+e) operations a head and a visible pair of query and key: the product with the keys at the type of q, that with
+// the values at the type of v. Softmax is not counted. q, k, v and the mask are read once, the result is written once, two bytes an
+// element when the inputs have one. Query heads may share the heads of k and v.
+
+// A headOrder is the order of dimensions of q, k and v.
+type headOrder uint8
+
+const (
+	headsFirst  headOrder = iota // batch, heads, tokens, size
+	tokensFirst                  // batch, tokens, heads, size
+	ragged                       // tokens of all sequences, heads, size
+)
+
+// A corner says where the diagonal of a causal mask begins when queries and keys differ in number.
+type corner uint8
+
+const (
+	topLeft corner = iota
+	bottomRight
+)
+
+// An attention says where an operator keeps its arguments. Positions are of schema arguments, none for what it lacks.
+type attention struct {
+	q       int // k and v follow
+	order   headOrder
+	causal  int
+	corner  corner
+	typed   bool // the causal argument is a mask type: 0 none, 1 top left, 2 bottom right
+	mask    int
+	lse     int // whether the log of the sum of exponentials is returned too
+	lengths int // cumulative sequence lengths of q, those of k follow; given only for ragged batches
+	longest int // longest sequence of q, that of k follows
+	window  int // window to the left, that to the right follows; negative is without limit
+	sparse  string
+	unfused bool
+}
+
+var dense = attention{causal: none, mask: none, lse: none, lengths: none, longest: none, window: none}
+
+func (a attention) with(change func(*attention)) attention {
+	change(&a)
+	return a
+}
+
+func (a attention) entry(name, doc string, ops ...string) Entry {
+	return Entry{Model: Func(Info{Name: name, Doc: doc, Category: Attention}, a.work), Ops: ops}
+}
+
+func attentionModels() []Entry {
+	sdpa := dense.with(func(a *attention) { a.causal, a.mask = 5, 3 })
+	flash := dense.with(func(a *attention) { a.causal = 4 })
+	masked := dense.with(func(a *attention) { a.causal, a.mask, a.lse = 6, 3, 4 })
+	math := sdpa.with(func(a *attention) { a.unfused = true })
+	aiter := dense.with(func(a *attention) {
+		a.order, a.causal, a.corner, a.window, a.lse = tokensFirst, 5, bottomRight, 6, 8
+	})
+	varlen := dense.with(func(a *attention) {
+		a.order, a.corner, a.lengths, a.longest = ragged, bottomRight, 3, 5
+	})
+	return []Entry{
+		sdpa.entry("attention.sdpa", "2BH(d+e) a visible pair; causal from the top left", "aten::scaled_dot_product_attention",
+			"aten::_scaled_dot_product_fused_attention_overrideable"),
+		math.entry("attention.math", "as attention.sdpa; the scores go to memory and back, a lower bound", "aten::_scaled_dot_product_attention_math"),
+		flash.entry("attention.sdpa_flash", "2BH(d+e) a visible pair; causal from the top left",
+			"aten::_scaled_dot_product_flash_attention", "aten::_scaled_dot_product_flash_attention_for_cpu"),
+		masked.entry("attention.sdpa_masked", "2BH(d+e) a visible pair, the bias is read once",
+			"aten::_scaled_dot_product_efficient_attention", "aten::_scaled_dot_product_cudnn_attention"),
+		dense.with(func(a *attention) {
+			a.order, a.causal, a.lengths, a.longest, a.window = tokensFirst, 8, 3, 5, 11
+		}).entry("attention.flash", "2BH(d+e) a visible pair; ragged batches by their cumulative lengths", "aten::_flash_attention_forward"),
+		dense.with(func(a *attention) {
+			a.order, a.causal, a.typed, a.mask, a.lse, a.lengths, a.longest = tokensFirst, 9, true, 3, 10, 4, 6
+		}).entry("attention.efficient", "2BH(d+e) a visible pair by the type of the causal mask, the bias is read once",
+			"aten::_efficient_attention_forward"),
+		dense.with(func(a *attention) { a.mask, a.lse, a.causal, a.lengths, a.longest = 3, 8, 10, 4, 6 }).entry("attention.cudnn",
+			"2BH(d+e) a visible pair, the bias is read once", "aten::_cudnn_attention_forward"),
+		aiter.entry("attention.aiter", "2BH(d+e) a visible pair; causal to the bottom right, windows counted exactly",
+			"aiter::fmha_v3_fwd", "aiter::mha_fwd", "aiter::_flash_attn_forward"),
+		aiter.with(func(a *attention) { a.q, a.causal, a.window, a.lse = 1, 6, none, none }).entry("attention.aiter_wrapper",
+			"as attention.aiter, q, k, v from argument 1 on", "aiter::wrapper_fmha_v3_fwd"),
+		varlen.with(func(a *attention) { a.causal = 12 }).entry("attention.aiter_varlen",
+			"2H(d+e) a visible pair of each sequence; unequal lengths are estimated", "aiter::mha_varlen_fwd", "aiter::fmha_v3_varlen_fwd"),
+		dense.with(func(a *attention) { a.order, a.causal, a.corner, a.window = tokensFirst, 5, bottomRight, none }).entry(
+			"attention.flash_attn", "2BH(d+e) a visible pair; causal to the bottom right", "flash_attn::_flash_attn_forward"),
+		varlen.with(func(a *attention) { a.causal = 9 }).entry("attention.flash_attn_varlen",
+			"2H(d+e) a visible pair of each sequence; unequal lengths are estimated", "flash_attn::_flash_attn_varlen_forward"),
+		dense.with(func(a *attention) { a.order, a.causal, a.corner = tokensFirst, 24, bottomRight }).entry("attention.flash_attn_3",
+			"2BH(d+e) a visible pair; causal to the bottom right", "flash_attn_3::fwd"),
+		dense.with(func(a *attention) { a.order, a.causal, a.corner = tokensFirst, 3, bottomRight }).entry("attention.flydsl",
+			"2BH(d+e) a visible pair", "xfuser::flydsl_attn_kernel"),
+		dense.with(func(a *attention) {
+			a.sparse = "block-sparse: the kept blocks are not recorded, dense work counted"
+		}).entry("attention.block_sparse", "2BH(d+e) a pair, all pairs counted", "xfuser::flex_block_attn"),
+		sageEntry(),
+	}
+}
+
+// heads are the sizes of an attention.
+type heads struct {
+	batch, query, shared int64 // heads of q; of k and v
+	nq, nk, d, e         int64
+}
+
+func (a attention) work(c *Call) (Work, error) {
+	in := reading{call: c}
+	order := a.order
+	if a.lengths != none && c.Given(a.lengths) {
+		order = ragged
+	}
+	rank := 4
+	if order == ragged {
+		rank = 3
+	}
+	q, k, v := in.matrix(a.q, rank), in.matrix(a.q+1, rank), in.matrix(a.q+2, rank)
+	if in.err != nil {
+		return Work{}, in.err
+	}
+	h := headsOf(&in, order, &q, &k, &v)
+	w := Work{Category: Attention}
+	reach, causal := a.reach(c, &w, h)
+	pairs := product(h.batch, reach.pairs(h.nq, h.nk))
+	if order == ragged && in.err == nil {
+		pairs = a.raggedPairs(&in, &w, reach, h)
+	}
+	chargeHeads(&w, h, pairs, q.Type, v.Type)
+	w.Read = sum(q.Bytes(), k.Bytes(), v.Bytes(), in.bytes(a.mask))
+	w.Written = product(h.batch, h.query, h.nq, h.e, max(2, q.store))
+	if lse, _ := c.Bool(a.lse); lse {
+		w.Written = sum(w.Written, product(4, h.batch, h.query, h.nq))
+	}
+	if a.unfused {
+		scores := product(h.batch, h.query, h.nq, h.nk, q.store)
+		w.Read, w.Written = sum(w.Read, scores, scores), sum(w.Written, scores, scores)
+		w.doubt(LowerBound, "unfused: the score matrix is counted as written and read twice")
+	}
+	if a.sparse != "" {
+		w.doubt(UpperBound, a.sparse)
+	}
+	w.Category, w.Kind = kindOf(h, causal)
+	return in.done(w)
+}
+
+func headsOf(in *reading, order headOrder, q, k, v *Tensor) heads {
+	h := heads{batch: 1, d: q.last(0), e: v.last(0)}
+	if order != ragged {
+		h.batch = q.Dims[0]
+	}
+	var vTokens int64
+	if order == headsFirst {
+		h.query, h.nq, h.shared, h.nk, vTokens = q.last(2), q.last(1), k.last(2), k.last(1), v.last(1)
+	} else {
+		h.query, h.nq, h.shared, h.nk, vTokens = q.last(1), q.last(2), k.last(1), k.last(2), v.last(2)
+	}
+	in.require(k.last(0) == h.d && vTokens == h.nk, "agreeing shapes of query, key and value")
+	return h
+}
+
+// reach returns which keys each query sees. When that is not recorded all are counted.
+func (a attention) reach(c *Call, w *Work, h heads) (b band, causal bool) {
+	b, at := everyKey, a.corner
+	known := a.causal == none
+	if a.typed {
+		var kind int64
+		kind, known = c.Int(a.causal)
+		causal = kind != 0
+		if kind == 2 {
+			at = bottomRight
+		}
+	} else if !known {
+		causal, known = c.Bool(a.causal)
+	}
+	if !known {
+		w.doubt(UpperBound, "whether the mask is causal is not recorded: all pairs counted")
+	}
+	if a.window != none {
+		if left, ok := c.Int(a.window); ok && left >= 0 {
+			b.left = min(left, unbounded)
+		}
+		if right, ok := c.Int(a.window + 1); ok && right >= 0 {
+			b.right = min(right, unbounded)
+		}
+	}
+	if causal {
+		b.right = 0
+	}
+	if at == bottomRight {
+		b.shift = h.nk - h.nq
+	}
+	return b, causal
+}
+
+// raggedPairs counts visible pairs of a batch of sequences laid end to end, of which the number, the totals and at best the
+// longest are recorded. One sequence, or equal ones, are exact; else the rest is taken to be of equal length.
+func (a attention) raggedPairs(in *reading, w *Work, b band, h heads) int64 {
+	n := int64(1)
+	if lengths, ok := in.optional(a.lengths); ok {
+		n = max(1, lengths.last(0)-1)
+	}
+	align := func(nq, nk int64) int64 {
+		r := b
+		if b.shift != 0 || a.corner == bottomRight {
+			r.shift = nk - nq
+		}
+		return r.pairs(nq, nk)
+	}
+	if n == 1 {
+		return align(h.nq, h.nk)
+	}
+	longQ, okQ := in.call.Int(a.longest)
+	longK, okK := in.call.Int(a.longest + 1)
+	even := h.nq%n == 0 && h.nk%n == 0
+	if even && okQ && okK && longQ == h.nq/n && longK == h.nk/n {
+		return product(n, align(longQ, longK))
+	}
+	w.doubt(Estimated, "the lengths of the sequences are not recorded: all but the longest taken as equal")
+	if !okQ || !okK || longQ < 0 || longK < 0 || longQ > h.nq || longK > h.nk {
+		longQ, longK = h.nq/n, h.nk/n
+	}
+	rest := align((h.nq-longQ)/(n-1), (h.nk-longK)/(n-1))
+	return sum(align(longQ, longK), product(n-1, rest))
+}
+
+func chargeHeads(w *Work, h heads, pairs int64, qk, pv hw.DType) {
+	w.charge(hw.Matrix, qk, product(2, h.query, pairs, h.d))
+	w.charge(hw.Matrix, pv, product(2, h.query, pairs, h.e))
+}
+
+// kindOf names an attention by its sizes alone. What surrounds it can tell more.
+func kindOf(h heads, causal bool) (Category, string) {
+	switch {
+	case causal && h.nq == h.nk:
+		return Attention, "causal self-attention"
+	case causal:
+		return Attention, "causal attention"
+	case h.nq != h.nk:
+		return CrossAttention, "cross-attention"
+	case h.query == 1 && h.d >= 256:
+		return Attention, "VAE mid-block"
+	}
+	return Attention, "self-attention"
+}
+
+// sageEntry is SageAttention as a captured Triton kernel: 8-bit q and k, 8-bit v, scales for each, and the result in 16 bits.
+// The Inductor appends a number to the kernel's name.
+func sageEntry() Entry {
+	doc := "QK at the type of q, PV at that of v; q, k, v, their scales and the 16-bit result once"
+	return Entry{Model: Func(Info{Name: "attention.sage", Doc: doc, Category: Attention}, sage), Patterns: []string{"sage_fwd*"}}
+}
+
+func sage(c *Call) (Work, error) {
+	in := reading{call: c}
+	q, k, v := in.matrix(0, 4), in.matrix(1, 4), in.matrix(2, 4)
+	if in.err != nil {
+		return Work{}, in.err
+	}
+	order := headsFirst
+	if s, ok := in.optional(4); ok && len(s.Dims) >= 2 && s.Dims[1] == q.Dims[2] && s.Dims[1] != q.Dims[1] {
+		order = tokensFirst // scales come by batch and head, in either order of q
+	}
+	h := headsOf(&in, order, &q, &k, &v)
+	w := Work{}
+	chargeHeads(&w, h, product(h.batch, h.nq, h.nk), q.Type, v.Type)
+	w.Read = sum(q.Bytes(), k.Bytes(), v.Bytes(), in.bytes(4), in.bytes(5), in.bytes(6))
+	w.Written = product(h.batch, h.query, h.nq, h.e, 2)
+	if out, ok := in.optional(16); ok && len(out.Dims) == 4 {
+		w.Written = product(out.Elements(), out.store)
+	}
+	w.Category, w.Kind = kindOf(h, false)
+	return in.done(w)
+}

@@ -1,0 +1,235 @@
+package perfmodel
+
+import "github.com/ditlens/ditlens/hw"
+
+// Matrix products: 2 M N K floating-point operations a batch entry, one more an output for a bias; each operand is read once
+// and the result written once. The peak is that of the matrix unit for the type of A.
+
+// A gemm says where an operator keeps the parts of A x B. Positions are of schema arguments; none for what it lacks.
+type gemm struct {
+	a, b       int
+	transposed bool                // B is stored as (N, K)
+	batched    bool                // A and B have three dimensions
+	packed     bool                // both hold two FP4 values a byte, whatever their type says
+	bias       int                 // broadcast to the result
+	beta       int                 // factor of the bias; at 0 it is not read
+	out        int                 // an out= argument, which tells the result's type
+	scales     [2]int              // scale tensors; single values travel as kernel arguments
+	result     storage             // the result's type when no argument tells; that of A when zero
+	code       int                 // argument with the result's type as number
+	epilogue   func(c *Call) int64 // operations an output after the product
+}
+
+// plain is a gemm on two matrices and nothing else.
+var plain = gemm{a: 0, b: 1, bias: none, beta: none, out: none, scales: [2]int{none, none}, code: none}
+
+func (g gemm) with(change func(*gemm)) gemm {
+	change(&g)
+	return g
+}
+
+func (g gemm) model(name, doc string) OpModel {
+	return Func(Info{Name: name, Doc: doc, Category: GEMM}, g.work)
+}
+
+func gemmModels() []Entry {
+	mm := plain.with(func(g *gemm) { g.out = 2 })
+	addmm := plain.with(func(g *gemm) { g.a, g.b, g.bias, g.beta, g.out = 1, 2, 0, 3, 5 })
+	activation := addmm.with(func(g *gemm) { g.out, g.epilogue = 6, geluOrReLU })
+	bmm := mm.with(func(g *gemm) { g.batched = true })
+	baddbmm := addmm.with(func(g *gemm) { g.batched = true })
+	scaled := plain.with(func(g *gemm) { g.bias, g.scales, g.code, g.out = 4, [2]int{2, 3}, 6, 8 })
+	int8 := plain.with(func(g *gemm) { g.result, g.out = int32s, 2 })
+	weight8 := plain.with(func(g *gemm) { g.transposed, g.scales[0] = true, 2 })
+	bnb := plain.with(func(g *gemm) { g.transposed, g.result, g.out = true, int32s, 2 })
+	nk := plain.with(func(g *gemm) { g.transposed = true })
+	a8w8 := nk.with(func(g *gemm) { g.result, g.scales = bf16, [2]int{2, 3} })
+	a4w4 := a8w8.with(func(g *gemm) { g.packed = true })
+	blockwise := nk.with(func(g *gemm) { g.scales[0] = 2 })
+	return []Entry{
+		{Model: mm.model("gemm.mm", "2MNK; A, B read and the result written once"), Ops: []string{"aten::mm", "aten::_sparse_mm"}},
+		{Model: addmm.model("gemm.addmm", "2MNK + MN for the bias, which may be of any shape that broadcasts; none when beta is 0"),
+			Ops: []string{"aten::addmm", "aten::addmm_"}},
+		{Model: activation.model("gemm.addmm_activation", "addmm and its epilogue: 8 operations an output for GELU, 1 for ReLU"),
+			Ops: []string{"aten::_addmm_activation"}},
+		{Model: bmm.model("gemm.bmm", "2BMNK; operands expanded over the batch are read once"), Ops: []string{"aten::bmm"}},
+		{Model: baddbmm.model("gemm.baddbmm", "2BMNK + BMN for the added batch"), Ops: []string{"aten::baddbmm", "aten::baddbmm_"}},
+		{Model: Func(Info{"gemm.linear", "2MNK + MN with bias, M over all leading dimensions", GEMM, true}, linear),
+			Ops: []string{"aten::linear"}},
+		{Model: Func(Info{"gemm.matmul", "2MNK a batch entry after broadcasting; vectors count as one row or column", GEMM, true}, matmul),
+			Ops: []string{"aten::matmul", "aten::mv", "aten::dot", "aten::vdot"}},
+		{Model: scaled.model("gemm.scaled_mm", "2MNK + MN for the bias; scales that are tensors are read; the result's type is out_dtype"),
+			Ops: []string{"aten::_scaled_mm"}},
+		{Model: int8.model("gemm.int_mm", "2MNK integer operations, the result is int32"), Ops: []string{"aten::_int_mm"}},
+		{Model: weight8.model("gemm.weight_int8", "2MNK at the type of A; the weight (N,K) has one byte an element and a scale a row"),
+			Ops: []string{"aten::_weight_int8pack_mm"}},
+		{Model: bnb.model("gemm.bitsandbytes_int8", "2MNK integer operations, the weight is (N,K) and the result int32"),
+			Ops: []string{"bitsandbytes::int8_linear_matmul"}},
+		{Model: nk.with(func(g *gemm) { g.bias, g.out = 2, 4 }).model("gemm.aiter_a16w16", "2MNK, the weight is (N,K)"),
+			Ops: []string{"aiter::gemm_a16w16"}},
+		{Model: nk.with(func(g *gemm) { g.out = 2 }).model("gemm.aiter_asm", "2MNK, the weight is (N,K), the result is argument 2"),
+			Ops: []string{"aiter::_gemm_a16w16_asm", "aiter::gemm_a16w16_asm"}},
+		{Model: nk.with(func(g *gemm) { g.out = 3 }).model("gemm.aiter_atomic", "2MNK, the weight is (N,K), the result is argument 3"),
+			Ops: []string{"aiter::gemm_a16w16_atomic_"}},
+		{Model: a8w8.model("gemm.aiter_a8w8", "2MNK at the 8-bit type of A, the weight is (N,K), scales are read, the result is bf16"),
+			Patterns: []string{"aiter::gemm_a8w8*", "aiter::flatmm_a8w8*"}},
+		{Model: a4w4.model("gemm.aiter_a4w4", "2MNK with K twice the stored one, block scales are read, the result is bf16"),
+			Patterns: []string{"aiter::gemm_a4w4*", "aiter::_gemm_a4w4*"}},
+		{Model: mm.with(func(g *gemm) { g.out = none }).model("gemm.hipblaslt", "2MNK, B is (K,N)"),
+			Ops: []string{"aiter::hipb_mm", "aiter::rocb_mm", "aiter::wvSpltK"}},
+		{Model: blockwise.model("gemm.fp8_blockscale", "2MNK at the type of A; the weight (N,K) has one byte an element and block scales"),
+			Ops: []string{"mylib::fp8_blockscale_gemm"}},
+	}
+}
+
+func geluOrReLU(c *Call) int64 {
+	if gelu, _ := c.Bool(5); gelu {
+		return 8
+	}
+	return 1
+}
+
+func (g gemm) work(c *Call) (Work, error) {
+	in := reading{call: c}
+	rank, batch := 2, int64(1)
+	if g.batched {
+		rank = 3
+	}
+	a, b := in.matrix(g.a, rank), in.matrix(g.b, rank)
+	if in.err != nil {
+		return Work{}, in.err
+	}
+	if g.batched {
+		batch = a.Dims[0]
+		in.require(b.last(2) == batch, "agreeing batch sizes")
+	}
+	k, n := b.last(1), b.last(0)
+	if g.transposed {
+		k, n = n, k
+	}
+	m := ratio(a.Elements(), max(1, product(batch, a.last(0))))
+	in.require(a.last(0) == k, "agreeing inner dimensions")
+	p := matmulSizes{batch, m, n, g.values(&a, k)}
+	w := p.work(a.Type)
+	w.Read = sum(a.Bytes(), b.Bytes(), in.scales(g.scales))
+	w.Written = product(batch, m, n, g.resultOf(&in, &a, &w).bytes)
+	if beta, ok := c.Int(g.beta); !ok || beta != 0 {
+		w.addBias(&in, g.bias, p, a.Type)
+	}
+	if g.epilogue != nil {
+		w.charge(hw.Vector, a.Type, product(batch, m, n, g.epilogue(c)))
+	}
+	return in.done(w)
+}
+
+// values turns a stored inner dimension into the number of values in it.
+func (g *gemm) values(a *Tensor, k int64) int64 {
+	if g.packed || a.Type == hw.FP4 {
+		return product(k, 2)
+	}
+	return k
+}
+
+// resultOf finds the type of the result: an out= argument, a dtype argument, the operator's own, that of A.
+func (g *gemm) resultOf(in *reading, a *Tensor, w *Work) storage {
+	if out, ok := in.optional(g.out); ok {
+		return out.storage()
+	}
+	if g.code != none {
+		return in.resultCode(g.code, a, w)
+	}
+	if g.result.bytes != 0 {
+		return g.result
+	}
+	return a.storage()
+}
+
+// resultCode reads an out_dtype argument. None means the type of A, but None and "not recorded" look alike unless a later
+// argument shows that values were recorded.
+func (in *reading) resultCode(i int, a *Tensor, w *Work) storage {
+	if code, ok := in.call.Int(i); ok {
+		s, known := storageOfCode(code)
+		in.require(known, "result type")
+		return s
+	}
+	if _, recorded := in.call.Bool(i + 1); recorded || a.store > 1 {
+		return a.storage()
+	}
+	w.doubt(Estimated, "the result's type is not recorded: bf16 assumed")
+	return bf16
+}
+
+// scales returns the bytes of scale tensors. A single scale is passed by value or stays in cache.
+func (in *reading) scales(positions [2]int) int64 {
+	var n int64
+	for _, i := range positions {
+		if s, ok := in.optional(i); ok && s.Elements() > 1 {
+			n = sum(n, s.Bytes())
+		}
+	}
+	return n
+}
+
+// matmulSizes are the sizes of a batched matrix product.
+type matmulSizes struct{ batch, m, n, k int64 }
+
+func (p matmulSizes) work(t hw.DType) Work {
+	w := Work{Category: GEMM}
+	w.charge(hw.Matrix, t, product(2, p.batch, p.m, p.n, p.k))
+	return w
+}
+
+func (w *Work) addBias(in *reading, i int, p matmulSizes, t hw.DType) {
+	if bias, ok := in.optional(i); ok {
+		w.Read = sum(w.Read, bias.Bytes())
+		w.charge(hw.Matrix, t, product(p.batch, p.m, p.n))
+	}
+}
+
+func linear(c *Call) (Work, error) {
+	in := reading{call: c}
+	a, b := in.matrix(0, 1), in.matrix(1, 1)
+	if in.err != nil {
+		return Work{}, in.err
+	}
+	k, n := b.last(0), b.last(1)
+	in.require(a.last(0) == k, "agreeing inner dimensions")
+	p := matmulSizes{1, ratio(a.Elements(), max(1, a.last(0))), n, k}
+	w := p.work(a.Type)
+	w.Read, w.Written = sum(a.Bytes(), b.Bytes()), product(p.m, n, a.store)
+	w.addBias(&in, 2, p, a.Type)
+	return in.done(w)
+}
+
+func matmul(c *Call) (Work, error) {
+	in := reading{call: c}
+	a, b := in.matrix(0, 1), in.matrix(1, 1)
+	if in.err != nil {
+		return Work{}, in.err
+	}
+	p := matmulSizes{batch: 1, m: a.last(1), n: b.last(0), k: a.last(0)}
+	inner := b.last(1)
+	if len(b.Dims) == 1 {
+		inner, p.n = b.Dims[0], 1
+	}
+	in.require(inner == p.k, "agreeing inner dimensions")
+	for i := 2; i < max(len(a.Dims), len(b.Dims)); i++ {
+		d, ok := broadcast(a.last(i), b.last(i))
+		in.require(ok, "batch dimensions that broadcast")
+		p.batch = product(p.batch, d)
+	}
+	w := p.work(a.Type)
+	w.Read, w.Written = sum(a.Bytes(), b.Bytes()), product(p.batch, p.m, p.n, a.store)
+	return in.done(w)
+}
+
+// broadcast returns the size of a dimension that two operands share.
+func broadcast(a, b int64) (int64, bool) {
+	switch {
+	case a == b || b == 1:
+		return a, true
+	case a == 1:
+		return b, true
+	}
+	return 0, false
+}

@@ -1,0 +1,153 @@
+package perfmodel
+
+import "github.com/ditlens/ditlens/hw"
+
+// Norms read and write the tensor once. Their operation counts are nominal, since no norm comes near the peak of the vector
+// unit: 5 an element for mean, variance and normalisation, 2 more for weight and bias, 4 for a root mean square.
+
+// A norm says where an operator keeps its arguments.
+type norm struct {
+	x, weight, bias int
+	shape           int // list of normalised sizes, none when the last dimension is
+	rms             bool
+	added           int  // a residual that is added first; the sum is written too
+	statistics      bool // mean and reciprocal deviation are written, 4 bytes each, a row
+}
+
+func (n norm) entry(name, doc string, ops ...string) Entry {
+	return Entry{Model: Func(Info{Name: name, Doc: doc, Category: Norm}, n.work), Ops: ops}
+}
+
+func normModels() []Entry {
+	layer := norm{weight: 2, bias: 3, shape: 1, added: none}
+	native := layer
+	native.statistics = true
+	rms := norm{weight: 2, bias: none, shape: 1, rms: true, added: none}
+	rows := norm{weight: 1, bias: none, shape: none, rms: true, added: none}
+	out := norm{x: 1, weight: 2, bias: none, shape: none, rms: true, added: none}
+	return []Entry{
+		layer.entry("norm.layer", "5n + 2n with weights; the tensor in and out, weight and bias", "aten::layer_norm"),
+		native.entry("norm.native_layer", "as norm.layer, and mean and deviation of each row written in fp32", "aten::native_layer_norm"),
+		rms.entry("norm.rms", "4n + 2 a row; the tensor in and out and the weight", "aten::rms_norm", "aten::_fused_rms_norm"),
+		rows.entry("norm.rms_rows", "4n + 2 a row; the tensor in and out and the weight", "aiter::rms_norm", "aiter::rmsnorm2d_fwd", "aiter::rmsnorm2d_fwd_ck"),
+		out.entry("norm.rms_out", "4n + 2 a row; the tensor in and out and the weight; the result is argument 0", "aiter::rmsnorm", "_C::rms_norm"),
+		{Model: Func(Info{"norm.rms_added", "4n + 2 a row + n; tensor and residual in, sum and result out, and the weight", Norm, false}, addedRMS),
+			Patterns: []string{"aiter::rmsnorm2d_fwd_with_add*", "aiter::add_rmsnorm*"}},
+		{Model: Func(Info{"norm.group", "5n and 6 a channel for its scale and shift; the tensor in and out once, weight and bias", Norm, false}, groupNorm),
+			Ops: []string{"aten::native_group_norm", "aten::group_norm", "aiter::_groupnorm_run"}},
+		{Model: Func(Info{"norm.batch", "2n at inference; the tensor in and out and four vectors a channel", Norm, false}, batchNorm),
+			Ops: []string{"aten::batch_norm", "aten::native_batch_norm", "aten::cudnn_batch_norm", "aten::miopen_batch_norm", "aten::_batch_norm_impl_index"}},
+	}
+}
+
+func (n norm) work(c *Call) (Work, error) {
+	in := reading{call: c}
+	x := in.matrix(n.x, 1)
+	if in.err != nil {
+		return Work{}, in.err
+	}
+	size := x.last(0)
+	if n.shape != none {
+		var buf [8]int64
+		list, ok := c.Ints(n.shape, buf[:0])
+		if w, given := in.optional(n.weight); given {
+			size = w.Elements() // the same, and recorded more often
+		} else if ok {
+			size = normalised(&in, &x, list)
+		}
+	}
+	w := Work{Category: Norm}
+	w.normalise(x.Elements(), size, x.Type, n.rms, in.call.Given(n.weight) && !n.rms)
+	w.Read = sum(x.Bytes(), in.bytes(n.weight), in.bytes(n.bias))
+	w.Written = product(x.Elements(), x.store)
+	if n.statistics {
+		w.Written = sum(w.Written, product(8, x.Elements()/max(1, size)))
+	}
+	return in.done(w)
+}
+
+func normalised(in *reading, x *Tensor, list []int64) int64 {
+	size := int64(1)
+	for i := range list {
+		d := x.last(len(list) - 1 - i)
+		in.require(list[i] == d, "normalised shape that fits")
+		size = product(size, d)
+	}
+	return size
+}
+
+// normalise charges the arithmetic of a norm over rows of the given size.
+func (w *Work) normalise(n, size int64, t hw.DType, rms, affine bool) {
+	flops := product(5, n)
+	if rms {
+		flops = sum(product(4, n), product(2, n/max(1, size)))
+	}
+	if affine {
+		flops = sum(flops, product(2, n))
+	}
+	w.charge(hw.Vector, t, flops)
+}
+
+// addedRMS adds a residual, keeps the sum and normalises it: arguments are out, x, residual in, residual out, weight.
+func addedRMS(c *Call) (Work, error) {
+	in := reading{call: c}
+	x, weight := in.matrix(1, 1), in.matrix(4, 1)
+	if in.err != nil {
+		return Work{}, in.err
+	}
+	n := x.Elements()
+	w := Work{Category: Norm}
+	w.normalise(n, x.last(0), x.Type, true, false)
+	w.charge(hw.Vector, x.Type, n)
+	w.Read = sum(x.Bytes(), product(n, x.store), weight.Bytes())
+	w.Written = product(2, n, x.store)
+	return in.done(w)
+}
+
+// groupNorm serves three signatures: (x, weight, bias, N, C, HxW, groups, eps) and (x, groups, weight, bias, eps). One pass is
+// counted; a group that does not fit on chip is read twice, which the certainty says.
+func groupNorm(c *Call) (Work, error) {
+	in := reading{call: c}
+	x := in.matrix(0, 2)
+	if in.err != nil {
+		return Work{}, in.err
+	}
+	weight, groupArg := 2, 1
+	if c.args() > 6 {
+		weight, groupArg = 1, 6
+	}
+	n, t := x.Elements(), x.Type
+	w := Work{Category: Norm}
+	w.charge(hw.Vector, t, sum(product(5, n), product(6, x.Dims[0], x.Dims[1])))
+	w.Read = sum(x.Bytes(), in.bytes(weight), in.bytes(weight+1))
+	w.Written = product(n, x.store)
+	if groups, ok := c.Int(groupArg); ok && groups > 0 && n/max(1, x.Dims[0])/groups > onChip/x.store {
+		w.doubt(LowerBound, "one pass counted; a group exceeds on-chip memory, so that two passes read it twice: half as much again")
+	}
+	return in.done(w)
+}
+
+// onChip is what one group may take to stay on chip between statistics and normalisation: the L2 slice of a chiplet of
+// an MI300X, the greatest of the caches near the cores of current GPUs. It decides a note, never a number.
+const onChip = 4 << 20
+
+func batchNorm(c *Call) (Work, error) {
+	in := reading{call: c}
+	x := in.matrix(0, 2)
+	if in.err != nil {
+		return Work{}, in.err
+	}
+	n := x.Elements()
+	w := Work{Category: Norm}
+	w.Read, w.Written = x.Bytes(), product(n, x.store)
+	for i := 1; i <= 4; i++ {
+		w.Read = sum(w.Read, in.bytes(i))
+	}
+	flops := int64(2)
+	if training, _ := c.Bool(5); training {
+		flops = 7
+		w.doubt(LowerBound, "training: one pass counted")
+	}
+	w.charge(hw.Vector, x.Type, product(flops, n))
+	return in.done(w)
+}

@@ -1,0 +1,150 @@
+package perfmodel
+
+import (
+	"strings"
+
+	"github.com/ditlens/ditlens/hw"
+)
+
+// Kernels of the Inductor carry their own arguments: tensors in the order of the kernel's signature, then the sizes of the iteration
+// space. Which tensors are written is not recorded, only that in-out pointers come first and output pointers last, and a kernel
+// that reads a slice names the whole tensor. So each tensor counts once, at most as many elements as there are iterations: a lower bound,
+// that is exact where one tensor at each end accounts for reading and writing.
+
+func tritonModels() []Entry {
+	doc := "each tensor once, clamped to the iteration space, an in-place update twice; nominal operations by the fused operators"
+	return []Entry{{Model: Func(Info{"triton.inductor", doc, Triton, false}, inductor),
+		Patterns: []string{"triton_*"}}}
+}
+
+// A space is the iteration space of a kernel: x (y, z) outputs, each over r elements.
+type space struct {
+	total, reduced int64
+	sizes          int
+	reduction      bool
+}
+
+func inductor(c *Call) (Work, error) {
+	in := reading{call: c}
+	s := iterations(&in)
+	if in.err != nil {
+		return Work{}, in.err
+	}
+	var w Work
+	var scan pointers
+	for i := range c.Inputs.Args {
+		if a := &c.Inputs.Args[i]; isTensor(a) {
+			t := in.tensor(i)
+			w.Read = sum(w.Read, product(min(t.Unique(), s.total), t.store))
+			scan.add(&t, s.total)
+		}
+	}
+	in.require(scan.n > 0, "tensor arguments")
+	if in.err != nil {
+		return Work{}, in.err
+	}
+	fused := fusionOf(c.Name)
+	switch {
+	case scan.updatedInPlace(s, fused.any(opAddmm)):
+		w.Written = product(min(scan.first.Unique(), s.total), scan.first.store)
+	case scan.first.Unique() >= s.total && scan.last.Unique() >= s.total && scan.n > 1:
+		w.doubt(LowerBound, "direction of the tensors is not recorded: an update in place would move one stream more")
+	default:
+		w.doubt(LowerBound, "a tensor read in part is counted up to the iteration space")
+	}
+	w.charge(hw.Vector, scan.first.Type, product(s.total, fused.flops))
+	w.Category, w.Kind = fused.class()
+	return in.done(w)
+}
+
+// iterations reads the sizes of the iteration space off the trailing whole numbers. Their count is that of the block names, and one more for
+// a persistent reduction, whose reduction block is fixed at compile time.
+func iterations(in *reading) space {
+	c := in.call
+	s := space{total: 1, reduced: 1}
+	if c.Inputs == nil {
+		in.require(false, "arguments")
+		return s
+	}
+	blocks := c.Inputs.Extra["kernel_kwargs"]
+	persistent := strings.HasPrefix(c.Name, "triton_per_")
+	for _, block := range [...]string{"XBLOCK", "YBLOCK", "ZBLOCK"} {
+		s.sizes += strings.Count(blocks, block+"=")
+	}
+	reduced := strings.Count(blocks, "R0_BLOCK=") + strings.Count(blocks, "R1_BLOCK=") + strings.Count(blocks, "RBLOCK=")
+	if persistent {
+		reduced++
+	}
+	s.sizes, s.reduction = s.sizes+reduced, reduced > 0
+	in.require(s.sizes > reduced, "block sizes (kernel_kwargs)")
+	n := c.args()
+	for k := range s.sizes {
+		size, ok := c.Int(n - 1 - k)
+		in.require(ok && size >= 0 && c.arg(n-1-k).Type == "Scalar", "sizes of the iteration space")
+		if in.err != nil {
+			return s
+		}
+		s.total = product(s.total, size)
+		if k < reduced {
+			s.reduced = product(s.reduced, size)
+		}
+	}
+	return s
+}
+
+// pointers is what the tensors of a kernel tell of reading and writing.
+type pointers struct {
+	n           int
+	first, last Tensor
+	vectors     [8]int64 // sizes of 1-D tensors
+	nVectors    int
+	widths      [8]int64 // last dimensions of 2-D tensors
+	nWidths     int
+}
+
+func (p *pointers) add(t *Tensor, total int64) {
+	if p.n == 0 {
+		p.first = *t
+	}
+	p.last = *t
+	p.n++
+	switch len(t.Dims) {
+	case 1:
+		if p.nVectors < len(p.vectors) {
+			p.vectors[p.nVectors] = t.Dims[0]
+			p.nVectors++
+		}
+	case 2:
+		if p.nWidths < len(p.widths) {
+			p.widths[p.nWidths] = t.Dims[1]
+			p.nWidths++
+		}
+	}
+}
+
+// updatedInPlace reports whether the first tensor is read and written: when no tensor at the end can be the output, or
+// when the result of a product was reinterpreted and got its bias in place.
+func (p *pointers) updatedInPlace(s space, addmm bool) bool {
+	if s.reduction {
+		outputs := s.total / max(1, s.reduced)
+		size := p.last.Elements()
+		return len(p.last.Dims) == 1 && size != s.total && size != outputs
+	}
+	if p.last.Elements() < s.total {
+		return true
+	}
+	if !addmm || len(p.first.Dims) < 3 || p.first.Elements() != s.total {
+		return false
+	}
+	width := p.first.last(0)
+	return contains(p.vectors[:p.nVectors], width) && !contains(p.widths[:p.nWidths], width)
+}
+
+func contains(list []int64, x int64) bool {
+	for _, v := range list {
+		if v == x {
+			return true
+		}
+	}
+	return false
+}
