@@ -1,6 +1,10 @@
 package perfmodel
 
-import "github.com/ditlens/ditlens/trace"
+import (
+	"strings"
+
+	"github.com/ditlens/ditlens/trace"
+)
 
 // An Instance is one call of an operator that owns GPU events, or one GPU event that no operator owns. The instances of a
 // trace own each GPU event exactly once.
@@ -17,4 +21,367 @@ type Instance struct {
 
 // Attribute divides the GPU events of a trace among operator calls: each event goes to the outermost operator on its
 // path to the root that has a model and whose arguments the model can read, or to its innermost operator when none has.
-func Attribute(t *trace.Trace, models *Registry) []Instance { return nil }
+//
+// Operators that only dispatch to others (aten::linear, aten::conv2d, aten::scaled_dot_product_attention) step back when
+// an operator below them does the same kind of work. Regions that do no work of their own (a compiled region around a
+// graph launch) never own an event: such an event stands for itself, under the kernel's name.
+//
+// The instances are in the order of their first GPU event. A nil registry leaves all of them unmodelled.
+func Attribute(t *trace.Trace, models *Registry) []Instance {
+	a := attribution{t: t, models: models, answers: make(map[Call]*answer), parts: make(map[partKey]Part)}
+	a.collect()
+	a.ask()
+	a.claim()
+	return a.instances()
+}
+
+// An attribution is the state of one Attribute call. Operators stand before those they enclose, so a backward pass over
+// them sees children first and a forward pass sees parents first.
+type attribution struct {
+	t       *trace.Trace
+	models  *Registry
+	answers map[Call]*answer
+	parts   map[partKey]Part
+
+	longest []trace.GPUID // for each operator the longest event below it, None when there is none
+	live    []trace.OpID  // operators with an event below them, ascending
+	answer  []*answer     // for each live operator; nil elsewhere
+	below   []families    // work that modelled operators strictly below do
+	owner   []trace.OpID  // for each live operator the one that owns the events below it, None when nobody claims them
+}
+
+// An answer is what the registry says of a call. Equal calls share one.
+type answer struct {
+	model   string
+	work    Work
+	missing error
+}
+
+// families is a set of the kinds of work that dispatchers dispatch.
+type families uint8
+
+const (
+	gemmFamily families = 1 << iota
+	attentionFamily
+	convFamily
+	otherFamily
+)
+
+func familyOf(c Category) families {
+	switch c {
+	case GEMM:
+		return gemmFamily
+	case Attention, CrossAttention:
+		return attentionFamily
+	case Conv:
+		return convFamily
+	}
+	return otherFamily
+}
+
+// dispatchers are operators that hand their whole work to one operator below them, which knows its arguments better.
+var dispatchers = func() map[string]bool {
+	m := make(map[string]bool)
+	for _, n := range strings.Fields(`aten::linear aten::matmul aten::einsum aten::conv1d aten::conv2d aten::conv3d
+		aten::conv_transpose1d aten::conv_transpose2d aten::conv_transpose3d aten::scaled_dot_product_attention
+		aten::softmax aten::log_softmax aten::to aten::clone aten::contiguous mylib::fp8_blockscale_gemm mylib::mxfp4_gemm`) {
+		m[n] = true
+	}
+	return m
+}()
+
+// collect finds for each operator the longest event below it.
+func (a *attribution) collect() {
+	ops := a.t.Ops
+	a.longest = make([]trace.GPUID, len(ops))
+	for i := range a.longest {
+		a.longest[i] = trace.None
+	}
+	for g := range a.t.GPU {
+		if o := a.t.GPU[g].Op; a.isOp(o) {
+			a.offer(o, trace.GPUID(g))
+		}
+	}
+	n := 0
+	for i := len(ops) - 1; i >= 0; i-- {
+		if a.longest[i] == trace.None {
+			continue
+		}
+		n++
+		if p := a.parent(trace.OpID(i)); p != trace.None {
+			a.offer(p, a.longest[i])
+		}
+	}
+	a.live = make([]trace.OpID, 0, n)
+	for i := range ops {
+		if a.longest[i] != trace.None {
+			a.live = append(a.live, trace.OpID(i))
+		}
+	}
+}
+
+// offer makes g the longest event of an operator if it is. Of equally long ones the first wins.
+func (a *attribution) offer(o trace.OpID, g trace.GPUID) {
+	best := a.longest[o]
+	if best == trace.None {
+		a.longest[o] = g
+		return
+	}
+	d, b := a.t.GPU[g].Dur, a.t.GPU[best].Dur
+	if d > b || d == b && g < best {
+		a.longest[o] = g
+	}
+}
+
+func (a *attribution) isOp(o trace.OpID) bool { return o >= 0 && int(o) < len(a.t.Ops) }
+
+// parent returns the enclosing operator. A parent that does not stand before its child is none.
+func (a *attribution) parent(o trace.OpID) trace.OpID {
+	if p := a.t.Ops[o].Parent; p >= 0 && p < o {
+		return p
+	}
+	return trace.None
+}
+
+// ask puts every live operator to the registry, innermost first, and notes what kinds of work are done below each.
+func (a *attribution) ask() {
+	a.answer = make([]*answer, len(a.t.Ops))
+	a.below = make([]families, len(a.t.Ops))
+	for i := len(a.live) - 1; i >= 0; i-- {
+		o := a.live[i]
+		w := a.lookup(a.callOf(o, a.longest[o]))
+		a.answer[o] = w
+		p := a.parent(o)
+		if p == trace.None {
+			continue
+		}
+		a.below[p] |= a.below[o]
+		if w.missing == nil {
+			a.below[p] |= familyOf(w.work.Category)
+		}
+	}
+}
+
+// claim gives each live operator its owner, outermost first.
+func (a *attribution) claim() {
+	a.owner = make([]trace.OpID, len(a.t.Ops))
+	for _, o := range a.live {
+		a.owner[o] = trace.None
+		if p := a.parent(o); p != trace.None && a.owner[p] != trace.None {
+			a.owner[o] = a.owner[p]
+		} else if a.claims(o) {
+			a.owner[o] = o
+		}
+	}
+}
+
+// claims reports whether a modelled operator takes what is below it, rather than leave it to the same work further below.
+func (a *attribution) claims(o trace.OpID) bool {
+	op := &a.t.Ops[o]
+	if a.answer[o].missing != nil || isRegion(op) {
+		return false
+	}
+	w := a.answer[o]
+	if c := a.callOf(o, a.longest[o]); c.Kind != trace.Kernel {
+		// A model of copies answers for any operator around one. Only an operator with a model of its own claims it.
+		c.Kind, c.Dir = trace.Kernel, trace.DirUnknown
+		if w = a.lookup(c); w.missing != nil {
+			return false
+		}
+	}
+	return !dispatchers[op.Name] || a.below[o]&familyOf(w.work.Category) == 0
+}
+
+// callOf describes an operator's call whose longest event is g.
+func (a *attribution) callOf(o trace.OpID, g trace.GPUID) Call {
+	op := &a.t.Ops[o]
+	c := a.callOfEvent(g)
+	c.Name = op.Name
+	if op.Inputs != nil && (c.Inputs == nil || len(op.Inputs.Args) > 0) {
+		c.Inputs = op.Inputs
+	}
+	return c
+}
+
+// callOfEvent describes a GPU event that stands for itself.
+func (a *attribution) callOfEvent(g trace.GPUID) Call {
+	e := &a.t.GPU[g]
+	return Call{Name: e.Name, Inputs: e.Inputs, Kernel: e.Name, Kind: e.Kind, Dir: e.Dir, Bytes: e.Bytes}
+}
+
+// lookup returns the registry's answer for a call, computed once for equal calls.
+func (a *attribution) lookup(c Call) *answer {
+	if w := a.answers[c]; w != nil {
+		return w
+	}
+	w := new(answer)
+	*w = answerOf(a.models, &c)
+	a.answers[c] = w
+	return w
+}
+
+func answerOf(models *Registry, c *Call) (w answer) {
+	category, kind := Classify(c.Name, c.Kernel)
+	w.work.Category, w.work.Kind = category, kind
+	var m OpModel
+	if models != nil {
+		m = models.Lookup(c)
+	}
+	if m == nil {
+		w.missing = &MissingError{Op: c.Name, What: "a model"}
+		return w
+	}
+	work, err := m.Work(c)
+	if err != nil {
+		w.missing = err
+		return w
+	}
+	if work.Category == "" {
+		work.Category = category
+	}
+	if work.Kind == "" && work.Category == category {
+		work.Kind = kind
+	}
+	return answer{model: m.Info().Name, work: work}
+}
+
+// instances makes one instance per owner and one per event without owner, and hands out the events.
+func (a *attribution) instances() []Instance {
+	var (
+		of    = make([]int32, len(a.t.GPU)) // instance of each event
+		ofOp  = make([]int32, len(a.t.Ops)) // instance of each owning operator, counted from 1
+		sizes []int32
+		list  []Instance
+	)
+	for g := range a.t.GPU {
+		o := a.ownerOf(trace.GPUID(g))
+		if o == trace.None || ofOp[o] == 0 {
+			list, sizes = append(list, Instance{Op: o}), append(sizes, 0)
+			if o != trace.None {
+				ofOp[o] = int32(len(list))
+			}
+			of[g] = int32(len(list) - 1)
+		} else {
+			of[g] = ofOp[o] - 1
+		}
+		sizes[of[g]]++
+	}
+	deal(list, sizes, of)
+	for i := range list {
+		a.fill(&list[i])
+	}
+	return list
+}
+
+// deal gives each instance its events, as parts of one array.
+func deal(list []Instance, sizes, of []int32) {
+	events := make([]trace.GPUID, len(of))
+	next := 0
+	for i := range list {
+		end := next + int(sizes[i])
+		list[i].GPU = events[next:next:end]
+		next = end
+	}
+	for g, i := range of {
+		list[i].GPU = append(list[i].GPU, trace.GPUID(g))
+	}
+}
+
+// ownerOf returns the operator whose instance gets the event, None when the event stands for itself.
+func (a *attribution) ownerOf(g trace.GPUID) trace.OpID {
+	o := a.t.GPU[g].Op
+	if !a.isOp(o) {
+		return trace.None
+	}
+	if a.owner[o] != trace.None {
+		return a.owner[o]
+	}
+	if a.replayed(g) || isRegion(&a.t.Ops[o]) {
+		return trace.None
+	}
+	return o
+}
+
+// replayed reports whether the event is part of a graph whose operators are not known.
+func (a *attribution) replayed(g trace.GPUID) bool {
+	e := &a.t.GPU[g]
+	if e.Launch < 0 || int(e.Launch) >= len(a.t.Launches) || a.t.Launches[e.Launch].Kind != trace.LaunchGraph {
+		return false
+	}
+	return !a.t.Ops[e.Op].Captured
+}
+
+// isRegion reports whether an operator is a named range around others' work rather than an operator: it has no namespace
+// and was given no tensors. "Torch-Compiled Region: 0/0" and a user's own range are such.
+func isRegion(op *trace.Op) bool {
+	if strings.Contains(op.Name, "::") && !strings.HasPrefix(op.Name, "autograd::engine::") {
+		return false
+	}
+	if op.Inputs == nil {
+		return true
+	}
+	for i := range op.Inputs.Args {
+		if a := &op.Inputs.Args[i]; len(a.Dims) > 0 || len(a.List) > 0 {
+			return false
+		}
+	}
+	return len(op.Inputs.Extra) == 0
+}
+
+// fill describes an instance that has its events.
+func (a *attribution) fill(in *Instance) {
+	g := in.GPU[0]
+	for _, o := range in.GPU[1:] {
+		if a.t.GPU[o].Dur > a.t.GPU[g].Dur {
+			g = o
+		}
+	}
+	if in.Op == trace.None {
+		in.Call = a.callOfEvent(g)
+	} else {
+		in.Call = a.callOf(in.Op, g)
+	}
+	w := a.lookup(in.Call)
+	in.Model, in.Work, in.Missing = w.model, w.work, w.missing
+	in.Leaf = in.Call.Name
+	if l := a.t.GPU[g].Op; a.isOp(l) {
+		in.Leaf = a.t.Ops[l].Name
+	}
+	in.Core = a.core(in)
+}
+
+// core returns the events of an instance that do the modelled work, all of them when its kernels do not tell.
+func (a *attribution) core(in *Instance) []trace.GPUID {
+	helpers := 0
+	for _, g := range in.GPU {
+		if a.part(in.Work.Category, g) != CorePart {
+			helpers++
+		}
+	}
+	if helpers == 0 || helpers == len(in.GPU) {
+		return in.GPU
+	}
+	core := make([]trace.GPUID, 0, len(in.GPU)-helpers)
+	for _, g := range in.GPU {
+		if a.part(in.Work.Category, g) == CorePart {
+			core = append(core, g)
+		}
+	}
+	return core
+}
+
+// part is KernelPart of an event, computed once for equal names.
+func (a *attribution) part(c Category, g trace.GPUID) Part {
+	key := partKey{c, a.t.GPU[g].Name}
+	p, ok := a.parts[key]
+	if !ok {
+		p = KernelPart(c, key.kernel)
+		a.parts[key] = p
+	}
+	return p
+}
+
+type partKey struct {
+	category Category
+	kernel   string
+}
