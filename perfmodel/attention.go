@@ -37,6 +37,7 @@ type attention struct {
 	window  int // window to the left, that to the right follows; negative is without limit
 	sparse  string
 	unfused bool
+	wrapper bool // dispatches to one of the others
 }
 
 var dense = attention{causal: none, mask: none, lse: none, lengths: none, longest: none, window: none}
@@ -47,7 +48,7 @@ func (a attention) with(change func(*attention)) attention {
 }
 
 func (a attention) entry(name, doc string, ops ...string) Entry {
-	return Entry{Model: Func(Info{Name: name, Doc: doc, Category: Attention}, a.work), Ops: ops}
+	return Entry{Model: Func(Info{Name: name, Doc: doc, Category: Attention, Wrapper: a.wrapper}, a.work), Ops: ops}
 }
 
 func attentionModels() []Entry {
@@ -62,7 +63,9 @@ func attentionModels() []Entry {
 		a.order, a.corner, a.lengths, a.longest = ragged, bottomRight, 3, 5
 	})
 	return []Entry{
-		sdpa.entry("attention.sdpa", "2BH(d+e) a visible pair; causal from the top left", "aten::scaled_dot_product_attention",
+		sdpa.with(func(a *attention) { a.wrapper = true }).entry("attention.sdpa",
+			"2BH(d+e) a visible pair; causal from the top left", "aten::scaled_dot_product_attention"),
+		sdpa.entry("attention.sdpa_overrideable", "2BH(d+e) a visible pair; causal from the top left",
 			"aten::_scaled_dot_product_fused_attention_overrideable"),
 		math.entry("attention.math", "as attention.sdpa; the scores go to memory and back, a lower bound", "aten::_scaled_dot_product_attention_math"),
 		flash.entry("attention.sdpa_flash", "2BH(d+e) a visible pair; causal from the top left",

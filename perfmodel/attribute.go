@@ -22,8 +22,8 @@ type Instance struct {
 // Attribute divides the GPU events of a trace among operator calls: each event goes to the outermost operator on its
 // path to the root that has a model and whose arguments the model can read, or to its innermost operator when none has.
 //
-// Operators that only dispatch to others (aten::linear, aten::conv2d, aten::scaled_dot_product_attention) step back when
-// an operator below them does the same kind of work. Regions that do no work of their own (a compiled region around a
+// A wrapper ([Info].Wrapper: aten::linear, aten::conv2d, aten::scaled_dot_product_attention) steps back when an operator
+// below it does the same kind of work. Regions that do no work of their own (a compiled region around a
 // graph launch) never own an event: such an event stands for itself, under the kernel's name.
 //
 // The instances are in the order of their first GPU event. A nil registry leaves all of them unmodelled.
@@ -53,11 +53,12 @@ type attribution struct {
 // An answer is what the registry says of a call. Equal calls share one.
 type answer struct {
 	model   string
+	wrapper bool // leaves its work to the same work below it
 	work    Work
 	missing error
 }
 
-// families is a set of the kinds of work that dispatchers dispatch.
+// families is a set of the kinds of work that wrappers leave to others.
 type families uint8
 
 const (
@@ -78,17 +79,6 @@ func familyOf(c Category) families {
 	}
 	return otherFamily
 }
-
-// dispatchers are operators that hand their whole work to one operator below them, which knows its arguments better.
-var dispatchers = func() map[string]bool {
-	m := make(map[string]bool)
-	for _, n := range strings.Fields(`aten::linear aten::matmul aten::einsum aten::conv1d aten::conv2d aten::conv3d
-		aten::conv_transpose1d aten::conv_transpose2d aten::conv_transpose3d aten::scaled_dot_product_attention
-		aten::softmax aten::log_softmax aten::to aten::clone aten::contiguous mylib::fp8_blockscale_gemm mylib::mxfp4_gemm`) {
-		m[n] = true
-	}
-	return m
-}()
 
 // collect finds for each operator the longest event below it.
 func (a *attribution) collect() {
@@ -189,7 +179,7 @@ func (a *attribution) claims(o trace.OpID) bool {
 			return false
 		}
 	}
-	return !dispatchers[op.Name] || a.below[o]&familyOf(w.work.Category) == 0
+	return !w.wrapper || a.below[o]&familyOf(w.work.Category) == 0
 }
 
 // callOf describes an operator's call whose longest event is g.
@@ -231,8 +221,12 @@ func answerOf(models *Registry, c *Call) (w answer) {
 		w.missing = &MissingError{Op: c.Name, What: "a model"}
 		return w
 	}
+	info := m.Info()
 	work, err := m.Work(c)
 	if err != nil {
+		if category == Other && info.Category != "" {
+			w.work.Category = info.Category
+		}
 		w.missing = err
 		return w
 	}
@@ -242,7 +236,7 @@ func answerOf(models *Registry, c *Call) (w answer) {
 	if work.Kind == "" && work.Category == category {
 		work.Kind = kind
 	}
-	return answer{model: m.Info().Name, work: work}
+	return answer{model: info.Name, wrapper: info.Wrapper, work: work}
 }
 
 // instances makes one instance per owner and one per event without owner, and hands out the events.

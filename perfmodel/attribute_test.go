@@ -40,10 +40,11 @@ type counting struct {
 	name     string
 	category perfmodel.Category
 	flops    int64
+	wrapper  bool
 }
 
 func (m counting) Info() perfmodel.Info {
-	return perfmodel.Info{Name: m.name, Doc: "A fixed number of FLOPs."}
+	return perfmodel.Info{Name: m.name, Doc: "A fixed number of FLOPs.", Wrapper: m.wrapper}
 }
 
 func (m counting) Work(c *perfmodel.Call) (perfmodel.Work, error) {
@@ -62,14 +63,16 @@ func fakeModels(t *testing.T) *perfmodel.Registry {
 		counting
 		ops []string
 	}{
-		{counting{"gemm", perfmodel.GEMM, 10}, []string{"aten::mm", "aten::addmm", "aten::bmm"}},
-		{counting{"linear", perfmodel.GEMM, 10}, []string{"aten::linear", "aten::matmul"}},
-		{counting{"attention", perfmodel.Attention, 20}, []string{
-			"aten::scaled_dot_product_attention", "aten::_scaled_dot_product_flash_attention", "aten::_flash_attention_forward"}},
-		{counting{"conv", perfmodel.Conv, 30}, []string{"aten::conv2d", "aten::convolution", "aten::miopen_convolution"}},
-		{counting{"binary", perfmodel.Elementwise, 1}, []string{"aten::add", "aten::add_"}},
-		{counting{"copy", perfmodel.Copy, 0}, []string{"aten::copy_"}},
-		{counting{"softmax", perfmodel.Softmax, 5}, []string{"aten::_softmax"}},
+		{counting{"gemm", perfmodel.GEMM, 10, false}, []string{"aten::mm", "aten::addmm", "aten::bmm"}},
+		{counting{"linear", perfmodel.GEMM, 10, true}, []string{"aten::linear", "aten::matmul"}},
+		{counting{"attention", perfmodel.Attention, 20, false}, []string{
+			"aten::_scaled_dot_product_flash_attention", "aten::_flash_attention_forward"}},
+		{counting{"sdpa", perfmodel.Attention, 20, true}, []string{"aten::scaled_dot_product_attention"}},
+		{counting{"conv", perfmodel.Conv, 30, false}, []string{"aten::convolution", "aten::miopen_convolution"}},
+		{counting{"conv2d", perfmodel.Conv, 30, true}, []string{"aten::conv2d"}},
+		{counting{"binary", perfmodel.Elementwise, 1, false}, []string{"aten::add", "aten::add_"}},
+		{counting{"copy", perfmodel.Copy, 0, false}, []string{"aten::copy_"}},
+		{counting{"softmax", perfmodel.Softmax, 5, false}, []string{"aten::_softmax"}},
 	} {
 		if err := r.Add(m.counting, m.ops...); err != nil {
 			t.Fatal(err)
@@ -115,7 +118,7 @@ func TestAttributeOwners(t *testing.T) {
 			s.kernel(s.op(a, "aten::bmm", shape), "Cijk_scores", 5)
 			s.kernel(s.op(a, "aten::_softmax", shape), "softmax_warp_forward", 3)
 			s.kernel(s.op(a, "aten::bmm", shape), "Cijk_values", 5)
-		}, []row{{"aten::scaled_dot_product_attention", "attention", ids(0, 1, 2), ids(0, 1, 2)}}},
+		}, []row{{"aten::scaled_dot_product_attention", "sdpa", ids(0, 1, 2), ids(0, 1, 2)}}},
 
 		{"linear leaves the product to mm and the bias to add_", func(s *scene) {
 			a := s.op(trace.None, "aten::linear", shape)

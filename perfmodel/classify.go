@@ -22,7 +22,7 @@ func classifyOp(op string) (Category, string) {
 		return "", ""
 	}
 	if strings.HasPrefix(op, "triton_") {
-		return classifyTriton(op)
+		return classifyCompiled(op)
 	}
 	space, base := splitOpName(op)
 	if communicates(space, base) {

@@ -5,7 +5,7 @@ import "strings"
 // classifyKernel returns the category of a device kernel or copy by its name, "" when the name does not tell.
 func classifyKernel(name string) (Category, string) {
 	if strings.HasPrefix(name, "triton_") {
-		return classifyTriton(name)
+		return classifyCompiled(name)
 	}
 	return matchKernelRules(strings.ToLower(name))
 }

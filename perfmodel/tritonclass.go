@@ -160,3 +160,18 @@ func (f fusion) class() (Category, string) {
 	}
 	return Triton, ""
 }
+
+// classifyCompiled returns the category and kind of an Inductor kernel by its name.
+func classifyCompiled(name string) (Category, string) {
+	f := fusionOf(name)
+	if !strings.HasPrefix(name, "triton_tem_") {
+		return f.class()
+	}
+	switch {
+	case strings.Contains(name, "attention"):
+		return Attention, "compiled template"
+	case f.any(opConvolution):
+		return Conv, "compiled template"
+	}
+	return GEMM, "compiled template"
+}
