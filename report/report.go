@@ -257,7 +257,8 @@ type Operator struct {
 	Cumulative     Number             `json:"cumulative_gpu_percent"` // of this operator and all before it
 	Time           Stats              `json:"kernel_time_stats_us"`
 	HostTime       Stats              `json:"host_time_stats_us"`
-	InputDims      [][]int64          `json:"input_dims"` // one per argument; TensorLists are in Args
+	InputDims      [][]int64          `json:"input_dims"`  // one per argument
+	InputLists     [][][]int64        `json:"input_lists"` // dims of the members of arguments that are lists of tensors
 	InputTypes     []string           `json:"input_types"`
 	InputStrides   [][]int64          `json:"input_strides"`
 	ConcreteInputs []string           `json:"concrete_inputs"`

@@ -1,0 +1,144 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ditlens/ditlens/hw"
+	"github.com/ditlens/ditlens/internal/interval"
+	"github.com/ditlens/ditlens/perfmodel"
+	"github.com/ditlens/ditlens/split"
+	"github.com/ditlens/ditlens/trace"
+)
+
+// An Analyzer turns traces into reports. The zero value analyses with everything that is shipped; each field replaces one
+// part. An Analyzer may be used by several goroutines at a time.
+type Analyzer struct {
+	// Split cuts the trace into steps. nil means split.Auto{}.
+	Split split.Splitter
+	// Models says what operators do. nil means perfmodel.Default().
+	Models *perfmodel.Registry
+	// Hardware is the GPU whose roofline is drawn. nil means the one that the trace names; when that is unknown the
+	// report has absolute rates and no percentages.
+	Hardware hw.HardwareSpec
+	// Ceiling is the set of figures that percentages refer to. The zero value is hw.Achievable.
+	Ceiling hw.Ceiling
+	// Workload is what the caller knows of the run. Zero fields are found in the trace where it tells.
+	Workload Workload
+	// WorkloadType states the type ("diffusion", "llm", "unknown") instead of finding it. "" means to find it.
+	WorkloadType string
+	// CapturePaths are the files whose capture traces were merged into the trace; they are named in the report.
+	CapturePaths []string
+}
+
+// Analyze returns the report of a trace. A trace without GPU events gives a report with status "empty", one without
+// denoising steps a report on the whole trace; neither is an error. Errors are those of ctx and of the splitter.
+func (a *Analyzer) Analyze(ctx context.Context, t *trace.Trace) (*Report, error) {
+	models := a.Models
+	if models == nil {
+		models = perfmodel.Default()
+	}
+	r := &Report{SchemaVersion: SchemaVersion, Generator: "ditlens", ThroughputUnit: "images/sec"}
+	in := analysis{Report: r, trace: t, ceiling: a.Ceiling, origin: firstStart(t)}
+
+	in.readInput(a.CapturePaths)
+	in.chooseHardware(a.Hardware)
+	if err := in.split(ctx, a.Split, a.Workload.NumInferenceSteps); err != nil {
+		return nil, err
+	}
+	in.instances = perfmodel.Attribute(t, models)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	in.measureTimeline()
+	in.buildOperators()
+	in.sumUp()
+	in.findWorkload(a.Workload)
+	in.findWorkloadType(a.WorkloadType)
+	in.measureThroughput()
+	in.findModulation()
+	in.rankFindings()
+	in.setStatus()
+	return r, nil
+}
+
+// analysis is a Report in the making with what it is made of.
+type analysis struct {
+	*Report
+	trace     *trace.Trace
+	spec      hw.HardwareSpec // nil when unknown
+	ceiling   hw.Ceiling
+	steps     *split.Result
+	instances []perfmodel.Instance
+	roofs     []roofed      // by instance
+	origin    time.Duration // of the times in the report
+	busy      interval.Set  // of all devices, made when first asked for
+}
+
+// split cuts the trace; a trace without steps is no error.
+func (in *analysis) split(ctx context.Context, s split.Splitter, requested int) error {
+	if s == nil {
+		return errors.New("report: no splitter")
+	}
+	res, err := s.Split(ctx, &split.Input{Trace: in.trace, Requested: requested})
+	var none *split.NoSteadyStateError
+	if errors.As(err, &none) {
+		if res = none.Result; res == nil {
+			return fmt.Errorf("report: splitter %q gave neither steps nor phases: %w", s.Name(), err)
+		}
+		res.Attempts, res.NonEmptyModes = none.Attempts, none.NonEmptyModes
+	} else if err != nil {
+		return fmt.Errorf("report: split by %s: %w", s.Name(), err)
+	}
+	if n := len(in.trace.GPU); len(res.StepOf) != n || len(res.PhaseOf) != n {
+		return fmt.Errorf("report: splitter %q placed %d steps and %d phases of %d GPU events", s.Name(), len(res.StepOf), len(res.PhaseOf), n)
+	}
+	in.steps = res
+	in.describeSplit(res)
+	for _, d := range res.Diagnostics {
+		in.diagnose(d)
+	}
+	return nil
+}
+
+func (in *analysis) diagnose(d trace.Diagnostic) {
+	in.Diagnostics = append(in.Diagnostics, Diagnostic{d.Code, d.Severity.String(), d.Count, d.Message})
+}
+
+// setStatus says in one word how far the report can be trusted.
+func (in *analysis) setStatus() {
+	switch {
+	case len(in.trace.GPU) == 0:
+		in.Status = StatusEmpty
+	case len(in.Split.Steps) == 0:
+		in.Status = StatusNoSteadyState
+	case in.cut():
+		in.Status = StatusPartial
+	default:
+		in.Status = StatusOK
+	}
+}
+
+// cut reports whether a file ended early, or no step is complete.
+func (in *analysis) cut() bool {
+	for _, f := range in.Trace.Files {
+		if f.Truncated {
+			return true
+		}
+	}
+	for _, s := range in.Split.Steps {
+		if s.Complete {
+			return false
+		}
+	}
+	return true
+}
+
+func firstStart(t *trace.Trace) time.Duration {
+	if len(t.GPU) == 0 {
+		return 0
+	}
+	return t.GPU[0].Start
+}

@@ -1,0 +1,247 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ditlens/ditlens/internal/interval"
+	"github.com/ditlens/ditlens/perfmodel"
+	"github.com/ditlens/ditlens/split"
+	"github.com/ditlens/ditlens/trace"
+)
+
+// rankFindings collects what is worth acting on. The times at stake overlap (an operator of a modulation counts in both), so
+// they must not be added.
+func (in *analysis) rankFindings() {
+	for _, find := range []func() []Finding{in.hostStalls, in.slowOperators, in.convLayouts, in.modulationTraffic, in.emptyPads,
+		in.stepSyncs, in.exposedTransfers, in.bareGraphs} {
+		in.Findings = append(in.Findings, find()...)
+	}
+	for i := range in.Findings {
+		in.Findings[i].NewThroughput = in.without(in.Findings[i].AtStake)
+	}
+	slices.SortStableFunc(in.Findings, func(a, b Finding) int { return cmp.Compare(b.AtStake, a.AtStake) })
+}
+
+// without is the throughput if a time of the whole run were gone.
+func (in *analysis) without(gone Micros) Number {
+	t := &in.Throughput
+	if !t.LatencySeconds.Known() || len(in.steps.Images) == 0 {
+		return unknown
+	}
+	left := float64(t.LatencySeconds) - gone.Seconds()/float64(len(in.steps.Images))
+	return ratio(float64(t.Value)*float64(t.LatencySeconds), left)
+}
+
+// worth is the share of the GPU's span from which a finding is told.
+const worth = 0.002
+
+func (in *analysis) worthwhile(d time.Duration) bool {
+	return d > 0 && float64(d) >= worth*float64(in.Timeline.Total)
+}
+
+// hostStalls is the time in which the GPU waited inside the denoising loop.
+func (in *analysis) hostStalls() []Finding {
+	var idle, span time.Duration
+	kernels := 0
+	for _, p := range in.steps.Phases {
+		if p.Name == split.Denoise {
+			span += p.End - p.Start
+			idle += p.End - p.Start - in.busyBetween(p.Start, p.End)
+			kernels += p.Kernels
+		}
+	}
+	if !in.worthwhile(idle) {
+		return nil
+	}
+	f := Finding{Code: "host_bound_steps", AtStake: Micros(idle),
+		Title: "The GPU waits for the host in the denoising loop",
+		Detail: fmt.Sprintf("%s of %s ms of the loop are idle (%.1f %%); %d GPU events in %d steps, %s.", millis(idle), millis(span),
+			100*float64(idle)/float64(span), kernels, len(in.Split.Steps), in.launchStyle())}
+	return []Finding{f}
+}
+
+// busyBetween is the time in which any device was busy between two times.
+func (in *analysis) busyBetween(start, end time.Duration) time.Duration {
+	if in.busy == nil {
+		v := make([]interval.Interval, 0, len(in.trace.GPU))
+		for i := range in.trace.GPU {
+			v = append(v, interval.Interval{Start: in.trace.GPU[i].Start, End: in.trace.GPU[i].End()})
+		}
+		in.busy = interval.Union(v)
+	}
+	return in.busy.Clip(start, end).Len()
+}
+
+func (in *analysis) launchStyle() string {
+	if in.Trace.GraphKernels > 0 {
+		return fmt.Sprintf("%d of them replayed by graphs, whose own gaps the profiler folds into the kernels", in.Trace.GraphKernels)
+	}
+	return "each launched on its own; replaying the step as a graph would close the gaps"
+}
+
+// slowOperators are the operators with most time above their roof.
+func (in *analysis) slowOperators() []Finding {
+	ops := make([]*Operator, 0, len(in.Operators))
+	for i := range in.Operators {
+		if op := &in.Operators[i]; in.worthwhile(op.AtStake.Duration()) {
+			ops = append(ops, op)
+		}
+	}
+	slices.SortStableFunc(ops, func(a, b *Operator) int { return cmp.Compare(b.AtStake, a.AtStake) })
+	var out []Finding
+	for _, op := range ops[:min(5, len(ops))] {
+		out = append(out, Finding{Code: "below_roof", AtStake: op.AtStake,
+			Title: fmt.Sprintf("%s runs at %.1f %% of its %s roof", op.title(), float64(op.Efficiency), op.Roof),
+			Detail: fmt.Sprintf("%d calls take %s ms, %.1f %% of GPU time; %s; at the roof they would take %s ms.", op.Count,
+				millis(op.KernelTime.Duration()), float64(op.Percent), op.rates(), millis((op.KernelTime - op.AtStake).Duration()))})
+	}
+	return out
+}
+
+// title names an operator with its kind and the shape of its first arguments.
+func (op *Operator) title() string {
+	var dims []string
+	for _, d := range op.InputDims {
+		if len(d) > 1 && len(dims) < 2 {
+			dims = append(dims, strings.Trim(strings.ReplaceAll(fmt.Sprint(d), " ", "x"), "[]"))
+		}
+	}
+	s := op.Name
+	if op.Kind != "" {
+		s = op.Kind + " (" + op.Name + ")"
+	}
+	if len(dims) > 0 {
+		s += " " + strings.Join(dims, " · ")
+	}
+	return s
+}
+
+func (op *Operator) rates() string {
+	if op.Roof == "compute" {
+		return fmt.Sprintf("%.1f TFLOP/s", float64(op.TFLOPS))
+	}
+	return fmt.Sprintf("%.2f TB/s", float64(op.TBs))
+}
+
+// convLayouts is the time that convolutions spend on moving layouts and on biases of their own.
+func (in *analysis) convLayouts() []Finding {
+	var layout, bias, other, all time.Duration
+	for i := range in.instances {
+		inst := &in.instances[i]
+		if inst.Work.Category != perfmodel.Conv {
+			continue
+		}
+		for _, id := range inst.GPU {
+			g := &in.trace.GPU[id]
+			all += g.Dur
+			switch perfmodel.KernelPart(perfmodel.Conv, g.Name) {
+			case perfmodel.LayoutPart:
+				layout += g.Dur
+			case perfmodel.BiasPart:
+				bias += g.Dur
+			case perfmodel.CorePart:
+			default:
+				other += g.Dur
+			}
+		}
+	}
+	if !in.worthwhile(layout + bias) {
+		return nil
+	}
+	return []Finding{{Code: "conv_layout", AtStake: Micros(layout + bias),
+		Title: "Convolutions move layouts and add biases in kernels of their own",
+		Detail: fmt.Sprintf("Of %s ms of convolution %s ms are layout transposes (%.1f %%), %s ms bias adds (%.1f %%), %s ms other helpers; "+
+			"a channels-last model with fused bias needs neither.", millis(all), millis(layout), 100*float64(layout)/float64(all),
+			millis(bias), 100*float64(bias)/float64(all), millis(other))}}
+}
+
+// modulationTraffic is the traffic that fused adaLN kernels would save.
+func (in *analysis) modulationTraffic() []Finding {
+	var stake, took Micros
+	n := 0
+	for _, m := range in.Modulation {
+		stake += m.AtStake
+		took += m.Time
+		n += m.Count
+	}
+	if !in.worthwhile(stake.Duration()) {
+		return nil
+	}
+	return []Finding{{Code: "modulation_fusion", AtStake: stake,
+		Title: "adaLN modulation moves more than a fused kernel would",
+		Detail: fmt.Sprintf("%d modulations take %s ms; at the roof a fused gate, residual, norm and scale-shift would take %s ms.",
+			n, millis(took.Duration()), millis((took - stake).Duration()))}}
+}
+
+// emptyPads is the time of paddings that pad by nothing but still copy.
+func (in *analysis) emptyPads() []Finding {
+	var d time.Duration
+	n := 0
+	for i := range in.Operators {
+		op := &in.Operators[i]
+		if strings.Contains(op.Name, "_pad") && len(op.ConcreteInputs) > 1 && allZero(op.ConcreteInputs[1]) {
+			d += op.KernelTime.Duration()
+			n += op.Count
+		}
+	}
+	if d == 0 {
+		return nil
+	}
+	return []Finding{{Code: "empty_pads", AtStake: Micros(d), Title: "Paddings of zero width still copy their tensor",
+		Detail: fmt.Sprintf("%d calls, %s ms; skip the call when all widths are 0.", n, millis(d))}}
+}
+
+func allZero(s string) bool {
+	return strings.ContainsRune(s, '0') && strings.Trim(s, "[]0, ") == ""
+}
+
+// stepSyncs is the host time spent waiting for the GPU, and the small copies to the host, inside steps.
+func (in *analysis) stepSyncs() []Finding {
+	var copies int
+	var copied time.Duration
+	for i := range in.trace.GPU {
+		g := &in.trace.GPU[i]
+		if in.steps.StepOf[i] >= 0 && g.Kind == trace.Memcpy && g.Dir == trace.DeviceToHost && g.Bytes <= 4096 {
+			copies++
+			copied += g.Dur
+		}
+	}
+	if copies == 0 {
+		return nil
+	}
+	return []Finding{{Code: "step_syncs", AtStake: Micros(copied), Title: "Steps read single values back to the host",
+		Detail: fmt.Sprintf("%d copies of at most 4 KiB to the host in %d steps, %s ms on the GPU; each also makes the host wait for all work before it.",
+			copies, len(in.Split.Steps), millis(copied))}}
+}
+
+// exposedTransfers is communication and copying that nothing hides.
+func (in *analysis) exposedTransfers() []Finding {
+	var out []Finding
+	t := &in.Timeline
+	if in.worthwhile(t.ExposedComm.Duration()) {
+		out = append(out, Finding{Code: "exposed_communication", AtStake: t.ExposedComm, Title: "Communication that no computation hides",
+			Detail: fmt.Sprintf("%s of %s ms of communication are exposed; they include waiting for other ranks.",
+				millis(t.ExposedComm.Duration()), millis(t.TotalComm.Duration()))})
+	}
+	if in.worthwhile(t.ExposedMemcpy.Duration()) {
+		out = append(out, Finding{Code: "exposed_memcpy", AtStake: t.ExposedMemcpy, Title: "Copies that no computation hides",
+			Detail: fmt.Sprintf("%s of %s ms of copies are exposed.", millis(t.ExposedMemcpy.Duration()), millis(t.TotalMemcpy.Duration()))})
+	}
+	return out
+}
+
+// bareGraphs is what a capture trace would model.
+func (in *analysis) bareGraphs() []Finding {
+	d := in.bareGraphTime()
+	if !in.worthwhile(d) {
+		return nil
+	}
+	return []Finding{{Code: "graph_without_capture", AtStake: 0, Title: "Graph replays hide their operators",
+		Detail: fmt.Sprintf("%s ms of GPU time (%.1f %%) are replayed kernels without operators or shapes; a trace of the capture phase "+
+			"(record while the graph is built, then give it with the main trace) would model them.", millis(d),
+			float64(in.Coverage.GraphPercent))}}
+}

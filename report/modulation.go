@@ -1,0 +1,5 @@
+package report
+
+// findModulation gives the adaLN traffic against what a fused kernel would move.
+func (in *analysis) findModulation() {
+}

@@ -1,0 +1,110 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ditlens/ditlens/split"
+)
+
+// measureThroughput says how fast the run was. A whole pipeline call in the trace gives the latency directly, from its first to its
+// last GPU event. When the caller asked for more steps than were recorded, the missing ones are taken to be like the
+// steady ones. Otherwise there is no number, and Basis says why.
+func (in *analysis) measureThroughput() {
+	t := &in.Throughput
+	*t = Throughput{Value: unknown, Unit: in.ThroughputUnit, LatencySeconds: unknown, SecondsPerItem: unknown, FramesPerSec: unknown}
+	latency, basis := in.latency()
+	t.Basis = basis
+	if latency <= 0 {
+		return
+	}
+	batch := float64(max(in.Workload.Batch, 1))
+	t.LatencySeconds = Number(latency.Seconds())
+	t.SecondsPerItem = Number(latency.Seconds() / batch)
+	t.Value = Number(batch / latency.Seconds())
+	if in.Workload.Frames > 1 {
+		t.FramesPerSec = t.Value * Number(in.Workload.Frames)
+	}
+	if in.Workload.Batch == 0 {
+		t.Basis += "; batch unknown, taken as 1"
+	} else {
+		t.Basis += fmt.Sprintf("; %d per call (%s)", in.Workload.Batch, in.Workload.Source["batch"])
+	}
+}
+
+// latency is the time of one pipeline call, 0 when it cannot be derived.
+func (in *analysis) latency() (time.Duration, string) {
+	res := in.steps
+	if len(res.Steps) == 0 || in.WorkloadType != "diffusion" {
+		return 0, "not derivable: no denoising steps of a diffusion run in the trace"
+	}
+	if want := in.Workload.NumInferenceSteps; want > in.mostSteps() {
+		return in.extrapolate(want)
+	}
+	var spans []time.Duration
+	for _, m := range res.Images {
+		if in.whole(m) {
+			spans = append(spans, m.End-m.Start)
+		}
+	}
+	if len(spans) == 0 {
+		return 0, "not derivable: no pipeline call is recorded whole, and the number of steps it should have is not known"
+	}
+	n := len(spans)
+	return medianTime(spans), fmt.Sprintf("end to end: first to last GPU event of one pipeline call (median of %d)", n)
+}
+
+// whole reports whether all steps of an image are complete and the file did not end inside it.
+func (in *analysis) whole(m split.Image) bool {
+	if m.Index == len(in.steps.Images)-1 {
+		for _, f := range in.Trace.Files {
+			if f.Truncated {
+				return false
+			}
+		}
+	}
+	n := 0
+	for i := range in.steps.Steps {
+		s := &in.steps.Steps[i]
+		if s.Image != m.Index {
+			continue
+		}
+		if !s.Complete {
+			return false
+		}
+		n++
+	}
+	return n > 0
+}
+
+func (in *analysis) mostSteps() int {
+	n := 0
+	for _, m := range in.steps.Images {
+		n = max(n, m.Steps)
+	}
+	return n
+}
+
+// extrapolate is the latency of a call of which only a part was recorded.
+func (in *analysis) extrapolate(want int) (time.Duration, string) {
+	if in.Split.Steady == nil || in.Split.MedianSpan <= 0 {
+		return 0, fmt.Sprintf("not derivable: %d steps asked for, %d recorded, none of them steady", want, in.mostSteps())
+	}
+	other := in.otherPhases()
+	d := time.Duration(want)*in.Split.MedianSpan.Duration() + other
+	return d, fmt.Sprintf("%d steps of %s ms (median span of the steady steps) and %s ms of other phases; only %d steps were recorded",
+		want, millis(in.Split.MedianSpan.Duration()), millis(other), in.mostSteps())
+}
+
+// otherPhases is the span of one image's phases outside the denoising loop.
+func (in *analysis) otherPhases() time.Duration {
+	var d time.Duration
+	for _, p := range in.steps.Phases {
+		if p.Image == 0 && (p.Name == split.TextEncode || p.Name == split.VAEDecode) {
+			d += p.End - p.Start
+		}
+	}
+	return d
+}
+
+func millis(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d)/1e6) }
