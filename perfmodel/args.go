@@ -248,6 +248,9 @@ func (r *reading) done(w Work) (Work, error) {
 
 // charge adds arithmetic to the work.
 func (w *Work) charge(u hw.Unit, t hw.DType, flops int64) {
+	if flops == 0 {
+		return
+	}
 	for i := range w.Compute {
 		c := &w.Compute[i]
 		if c.FLOPs == 0 || c.Unit == u && c.Type == t {

@@ -25,19 +25,20 @@ const (
 
 // An attention says where an operator keeps its arguments. Positions are of schema arguments, none for what it lacks.
 type attention struct {
-	q       int // k and v follow
-	order   headOrder
-	causal  int
-	corner  corner
-	typed   bool // the causal argument is a mask type: 0 none, 1 top left, 2 bottom right
-	mask    int
-	lse     int // whether the log of the sum of exponentials is returned too
-	lengths int // cumulative sequence lengths of q, those of k follow; given only for ragged batches
-	longest int // longest sequence of q, that of k follows
-	window  int // window to the left, that to the right follows; negative is without limit
-	sparse  string
-	unfused bool
-	wrapper bool // dispatches to one of the others
+	handle       bool // an output may come before q and shift all arguments by one
+	order        headOrder
+	causal       int
+	causalBefore int // where it was in earlier releases, 0 for nowhere else
+	corner       corner
+	typed        bool // the causal argument is a mask type: 0 none, 1 top left, 2 bottom right
+	mask         int
+	lse          int // whether the log of the sum of exponentials is returned too
+	lengths      int // cumulative sequence lengths of q, those of k follow; given only for ragged batches
+	longest      int // longest sequence of q, that of k follows
+	window       int // window to the left, that to the right follows; negative is without limit
+	sparse       string
+	unfused      bool
+	wrapper      bool // dispatches to one of the others
 }
 
 var dense = attention{causal: none, mask: none, lse: none, lengths: none, longest: none, window: none}
@@ -49,6 +50,10 @@ func (a attention) with(change func(*attention)) attention {
 
 func (a attention) entry(name, doc string, ops ...string) Entry {
 	return Entry{Model: Func(Info{Name: name, Doc: doc, Category: Attention, Wrapper: a.wrapper}, a.work), Ops: ops}
+}
+
+func (a attention) patterns(name, doc string, patterns ...string) Entry {
+	return Entry{Model: Func(Info{Name: name, Doc: doc, Category: Attention}, a.work), Patterns: patterns}
 }
 
 func attentionModels() []Entry {
@@ -81,12 +86,15 @@ func attentionModels() []Entry {
 			"aten::_efficient_attention_forward"),
 		dense.with(func(a *attention) { a.mask, a.lse, a.causal, a.lengths, a.longest = 3, 8, 10, 4, 6 }).entry("attention.cudnn",
 			"2BH(d+e) a visible pair, the bias is read once", "aten::_cudnn_attention_forward"),
-		aiter.entry("attention.aiter", "2BH(d+e) a visible pair; causal to the bottom right, windows counted exactly",
-			"aiter::fmha_v3_fwd", "aiter::mha_fwd", "aiter::_flash_attn_forward"),
-		aiter.with(func(a *attention) { a.q, a.causal, a.window, a.lse = 1, 6, none, none }).entry("attention.aiter_wrapper",
-			"as attention.aiter, q, k, v from argument 1 on", "aiter::wrapper_fmha_v3_fwd"),
-		varlen.with(func(a *attention) { a.causal = 12 }).entry("attention.aiter_varlen",
-			"2H(d+e) a visible pair of each sequence; unequal lengths are estimated", "aiter::mha_varlen_fwd", "aiter::fmha_v3_varlen_fwd"),
+		aiter.with(func(a *attention) { a.mask = 12 }).entry("attention.aiter_v3",
+			"2BH(d+e) a visible pair; causal to the bottom right, windows counted exactly", "aiter::fmha_v3_fwd"),
+		aiter.with(func(a *attention) { a.mask = 11 }).entry("attention.aiter",
+			"2BH(d+e) a visible pair; causal to the bottom right, windows counted exactly", "aiter::mha_fwd", "aiter::_flash_attn_forward"),
+		aiter.with(func(a *attention) { a.handle, a.window, a.lse = true, none, none }).entry("attention.aiter_wrapper",
+			"as attention.aiter; an output may come first", "aiter::wrapper_fmha_v3_fwd"),
+		varlen.with(func(a *attention) { a.handle, a.causal, a.causalBefore = true, 12, 10 }).entry("attention.aiter_varlen",
+			"2H(d+e) a visible pair of each sequence; unequal lengths are estimated",
+			"aiter::mha_varlen_fwd", "aiter::fmha_v3_varlen_fwd", "aiter::wrapper_fmha_v3_varlen_fwd"),
 		dense.with(func(a *attention) { a.order, a.causal, a.corner, a.window = tokensFirst, 5, bottomRight, none }).entry(
 			"attention.flash_attn", "2BH(d+e) a visible pair; causal to the bottom right", "flash_attn::_flash_attn_forward"),
 		varlen.with(func(a *attention) { a.causal = 9 }).entry("attention.flash_attn_varlen",
@@ -98,6 +106,8 @@ func attentionModels() []Entry {
 		dense.with(func(a *attention) {
 			a.sparse = "block-sparse: the kept blocks are not recorded, dense work counted"
 		}).entry("attention.block_sparse", "2BH(d+e) a pair, all pairs counted", "xfuser::flex_block_attn"),
+		dense.with(func(a *attention) { a.order, a.mask = tokensFirst, 3 }).patterns("attention.xformers",
+			"2BH(d+e) a pair; masks beyond an additive bias are not recorded", "xformers_flash::flash_fwd", "xformers::efficient_attention_forward_*"),
 		sageEntry(),
 	}
 }
@@ -111,14 +121,20 @@ type heads struct {
 func (a attention) work(c *Call) (Work, error) {
 	in := reading{call: c}
 	order := a.order
-	if a.lengths != none && c.Given(a.lengths) {
+	if a.lengths != none && a.order != ragged && c.Given(a.lengths) {
 		order = ragged
 	}
 	rank := 4
 	if order == ragged {
 		rank = 3
 	}
-	q, k, v := in.matrix(a.q, rank), in.matrix(a.q+1, rank), in.matrix(a.q+2, rank)
+	first := 0
+	if v := c.arg(3); a.handle && v != nil && len(v.Dims) == rank {
+		first = 1
+		a = a.shifted()
+	}
+	q, k, v := in.tensor(first), in.tensor(first+1), in.tensor(first+2)
+	in.require(len(q.Dims) == rank && len(k.Dims) == rank && len(v.Dims) == rank, "shapes of query, key and value")
 	if in.err != nil {
 		return Work{}, in.err
 	}
@@ -145,6 +161,16 @@ func (a attention) work(c *Call) (Work, error) {
 	}
 	w.Category, w.Kind = kindOf(h, causal)
 	return in.done(w)
+}
+
+// shifted moves every argument by one.
+func (a attention) shifted() attention {
+	for _, i := range [...]*int{&a.causal, &a.causalBefore, &a.mask, &a.lse, &a.lengths, &a.longest, &a.window} {
+		if *i > 0 {
+			*i++
+		}
+	}
+	return a
 }
 
 func headsOf(in *reading, order headOrder, q, k, v *Tensor) heads {
@@ -174,7 +200,9 @@ func (a attention) reach(c *Call, w *Work, h heads) (b band, causal bool) {
 			at = bottomRight
 		}
 	} else if !known {
-		causal, known = c.Bool(a.causal)
+		if causal, known = c.Bool(a.causal); !known && a.causalBefore > 0 {
+			causal, known = c.Bool(a.causalBefore)
+		}
 	}
 	if !known {
 		w.doubt(UpperBound, "whether the mask is causal is not recorded: all pairs counted")

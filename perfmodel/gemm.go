@@ -107,7 +107,10 @@ func (g gemm) work(c *Call) (Work, error) {
 	if g.transposed {
 		k, n = n, k
 	}
-	m := ratio(a.Elements(), max(1, product(batch, a.last(0))))
+	m := a.last(1)
+	if len(a.Dims) > rank && k > 0 && batch > 0 {
+		m = ratio(a.Elements(), product(batch, k))
+	}
 	in.require(a.last(0) == k, "agreeing inner dimensions")
 	p := matmulSizes{batch, m, n, g.values(&a, k)}
 	w := p.work(a.Type)
