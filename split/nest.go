@@ -1,0 +1,188 @@
+package split
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/ditlens/ditlens/trace"
+)
+
+// Loops nest: image > step > forward > block > layer. A level is one loop: a lag and the regions that repeat with it.
+type level struct {
+	lag     int
+	regions []region
+	time    time.Duration // GPU time of the regions
+	matched time.Duration // of it, the part that has its like one lag later
+	loops   bool          // an iteration consists mostly of loops of its own, as a step does of blocks
+}
+
+func (l *level) iterations() float64 {
+	var n float64
+	for _, r := range l.regions {
+		n += r.iterations()
+	}
+	return n
+}
+
+// A nest is the sequence in which loops are looked for, with the GPU time before each position.
+type nest struct {
+	tok    []int32
+	before []time.Duration // len(tok)+1 prefix sums, of all events up to the position
+	levels []level         // by lag
+}
+
+// findLevels returns the loops of the sequence without the multiples of their lags.
+func (n *nest) findLevels(distinct int) {
+	total := n.before[len(n.tok)]
+	for _, lag := range candidateLags(n.tok, distinct) {
+		l := level{lag: lag}
+		for _, r := range repeats(n.tok, lag) {
+			if !n.harmonic(r) {
+				l.regions = append(l.regions, r)
+				l.matched += n.before[r.to-r.lag] - n.before[r.from]
+			}
+		}
+		l.time = n.overlap([]region{{0, 0, len(n.tok)}}, l.regions)
+		if l.time > total/1000 {
+			n.levels = append(n.levels, l)
+		}
+	}
+	for i := range n.levels {
+		n.levels[i].loops = n.inner(&n.levels[i])
+	}
+}
+
+// harmonic reports whether a known region of a lag that divides r's covers r: r is then the same loop, seen at a multiple.
+func (n *nest) harmonic(r region) bool {
+	for i := range n.levels {
+		l := &n.levels[i]
+		if off := r.lag % l.lag; 2*l.lag > r.lag+r.lag/8 || min(off, l.lag-off) > l.lag/16 {
+			continue
+		}
+		k, _ := slices.BinarySearchFunc(l.regions, r.from, func(x region, from int) int { return cmp.Compare(x.to, from+1) })
+		if k < len(l.regions) {
+			x := l.regions[k]
+			if cover := min(x.to, r.to) - max(x.from, r.from); 10*cover >= 9*(r.to-r.from) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inner reports whether loops inside single iterations make up at least half of the level's GPU time.
+func (n *nest) inner(l *level) bool {
+	if l.time < n.before[len(n.tok)]/50 {
+		return false // too little time to matter
+	}
+	var marks []region
+	for i := range n.levels {
+		in := &n.levels[i]
+		if 2*in.lag > l.lag {
+			break
+		}
+		for _, r := range in.regions {
+			if r.iterations() >= 2.5 && 10*(r.to-r.from) <= 11*l.lag {
+				marks = append(marks, r)
+			}
+		}
+	}
+	slices.SortFunc(marks, func(a, b region) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	return 2*n.overlap(l.regions, marks) >= l.time
+}
+
+// overlap returns the GPU time of the outer regions that at least one of the marks covers. Both are sorted by from.
+func (n *nest) overlap(outer, marks []region) time.Duration {
+	var sum time.Duration
+	m := 0
+	for _, o := range outer {
+		done := o.from
+		for m > 0 && marks[m-1].to > o.from {
+			m--
+		}
+		for ; m < len(marks) && marks[m].from < o.to; m++ {
+			from, to := max(marks[m].from, done), min(marks[m].to, o.to)
+			if from < to {
+				sum += n.before[to] - n.before[from]
+				done = to
+			}
+		}
+	}
+	return sum
+}
+
+// step returns the level whose iterations are the denoising steps, nil when nothing repeats, and how many forward passes
+// its iterations are seen to hold (0: not seen).
+//
+// It starts at the loop with most GPU time, loops of loops counting four times: a step is made of blocks, while blocks, encoder
+// layers and tiles are made of nothing that repeats. Then it goes down: a loop whose iterations hold a loop of loops and much
+// else is an image (steps, and encoders and a decoder around them). A loop that holds two to four runs of the same
+// loop and next to nothing else is a step of several forward passes.
+func (n *nest) step() (best *level, forwards int) {
+	var top time.Duration
+	for i := range n.levels {
+		l := &n.levels[i]
+		if w := l.weight(); l.lag > 1 && w > top {
+			best, top = l, w
+		}
+	}
+	for best != nil {
+		down := n.below(best)
+		if down == nil {
+			break
+		}
+		perOuter := down.iterations() / best.iterations()
+		extraTime := float64(best.time-down.time) / best.iterations()
+		extraLen := float64(best.lag) - perOuter*float64(down.lag)
+		itTime := float64(down.time) / down.iterations()
+		if perOuter < 4.5 && (extraTime < 0.2*itTime || extraLen < 0.2*float64(down.lag)) {
+			return best, int(perOuter + 0.5)
+		}
+		best = down
+	}
+	return best, 0
+}
+
+func (l *level) weight() time.Duration {
+	if l.loops {
+		return 4 * l.matched
+	}
+	return l.matched
+}
+
+// below returns the loop of loops inside the level's iterations that holds most of their time, if it is at least 40 %.
+func (n *nest) below(l *level) *level {
+	var best *level
+	top := l.time * 2 / 5
+	for i := range n.levels {
+		in := &n.levels[i]
+		if 2*in.lag > l.lag+l.lag/16 {
+			break
+		}
+		if !in.loops {
+			continue
+		}
+		if t := n.overlap(l.regions, in.regions); t > top {
+			best, top = in, t
+		}
+	}
+	return best
+}
+
+// newNest reads the events at the given indices of a lane as one sequence. The time of events that were left out counts
+// with the one before them.
+func newNest(t *trace.Trace, lane []trace.GPUID, sig, at []int32) *nest {
+	n := &nest{tok: make([]int32, len(at)), before: make([]time.Duration, len(at)+1)}
+	var sum time.Duration
+	next := 0
+	for i, id := range lane {
+		if next < len(at) && int(at[next]) == i {
+			n.tok[next], n.before[next] = sig[i], sum
+			next++
+		}
+		sum += t.GPU[id].Dur
+	}
+	n.before[len(at)] = sum
+	return n
+}

@@ -1,0 +1,69 @@
+package split
+
+import "github.com/ditlens/ditlens/trace"
+
+// A signature says what a GPU event launches: its name and launch shape, or a copy's direction and size. Two events of
+// equal signature do the same work, as far as a kernel alone can tell.
+type signature struct {
+	name        string
+	grid, block [3]uint32
+	bytes       int64
+	kind        trace.GPUKind
+	dir         trace.CopyDir
+}
+
+func signatureOf(g *trace.GPUEvent) signature {
+	return signature{g.Name, g.Grid, g.Block, g.Bytes, g.Kind, g.Dir}
+}
+
+// signatures numbers the signatures of the events in order of first appearance.
+func signatures(t *trace.Trace, ids []trace.GPUID) (sig []int32, distinct int) {
+	number := make(map[signature]int32)
+	sig = make([]int32, len(ids))
+	for i, id := range ids {
+		s := signatureOf(&t.GPU[id])
+		n, ok := number[s]
+		if !ok {
+			n = int32(len(number))
+			number[s] = n
+		}
+		sig[i] = n
+	}
+	return sig, len(number)
+}
+
+// skeleton returns the indices of the events whose place in the sequence is predictable: their signature recurs and has
+// mostly the same neighbour on one side. What it leaves out are strays: autotuning, allocator fills, kernels of another
+// stream that fall in at any point. A loop is as visible in the skeleton as in the sequence, and its lag is constant.
+func skeleton(sig []int32, distinct int) []int32 {
+	count := make([]int32, distinct)
+	pairs := make(map[uint64]int32, len(sig)/4)
+	for i, s := range sig {
+		count[s]++
+		if i > 0 {
+			pairs[uint64(sig[i-1])<<32|uint64(s)]++
+		}
+	}
+	follows, precedes := make([]int32, distinct), make([]int32, distinct) // most frequent neighbour's count
+	for p, n := range pairs {
+		a, b := p>>32, p&(1<<32-1)
+		follows[b] = max(follows[b], n)
+		precedes[a] = max(precedes[a], n)
+	}
+	keep := make([]int32, 0, len(sig))
+	for i, s := range sig {
+		if count[s] > 1 && 2*max(follows[s], precedes[s]) >= count[s] {
+			keep = append(keep, int32(i))
+		}
+	}
+	if 4*len(keep) >= len(sig) {
+		return keep
+	}
+	keep = keep[:0]
+	for i, s := range sig {
+		if count[s] > 1 {
+			keep = append(keep, int32(i))
+		}
+	}
+	return keep
+}
