@@ -1,0 +1,46 @@
+package report
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+//go:embed report.schema.json
+var schema []byte
+
+// Schema returns the JSON Schema (draft 2020-12) of report.json. The caller may keep and change it.
+func Schema() []byte { return append([]byte(nil), schema...) }
+
+// WriteJSON writes the whole report as indented JSON. Unknown numbers are null; bytes that are not UTF-8 become U+FFFD.
+func (r *Report) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
+
+// ReadJSON reads a report that [Report.WriteJSON] wrote. It returns an error for another major schema version.
+func ReadJSON(rd io.Reader) (*Report, error) {
+	var r Report
+	if err := json.NewDecoder(rd).Decode(&r); err != nil {
+		return nil, fmt.Errorf("report: read report.json: %w", err)
+	}
+	if major(r.SchemaVersion) != major(SchemaVersion) {
+		return nil, fmt.Errorf("report: read report.json: schema version %q, want %q", r.SchemaVersion, SchemaVersion)
+	}
+	return &r, nil
+}
+
+// major returns what stands before the first dot of a version.
+func major(version string) string {
+	for i := range version {
+		if version[i] == '.' {
+			return version[:i]
+		}
+	}
+	return version
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
