@@ -116,7 +116,7 @@ func findIn(t *trace.Trace, lane []trace.GPUID, sig, at []int32, distinct int) *
 		isCopy[sig[i]] = t.GPU[id].Kind != trace.Kernel
 	}
 	f := &finding{events: t.GPU, lane: lane, level: l, nest: n, forwards: forwards, total: n.before[len(n.tok)]}
-	f.pieces, f.agree = cut(n.tok, isCopy, l)
+	f.pieces, f.agree = cut(n, isCopy, l)
 	return f
 }
 

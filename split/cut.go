@@ -15,7 +15,7 @@ type piece struct {
 // A cutter finds the pieces of a loop.
 type cutter struct {
 	tok   []int32
-	main  region // the longest regular part
+	main  region // the regular part of most GPU time
 	known []bool // by token: occurs in the regular part
 	from  int    // where the loop begins, irregular first iterations included
 	to    int
@@ -26,10 +26,11 @@ type cutter struct {
 }
 
 // cut returns the steps of the level in order, and whether both ends of the loop agree on where a step begins.
-func cut(tok []int32, isCopy []bool, l *level) (pieces []piece, agree bool) {
-	c := &cutter{tok: tok, copy: isCopy, known: make([]bool, len(isCopy))}
+func cut(n *nest, isCopy []bool, l *level) (pieces []piece, agree bool) {
+	tok := n.tok
+	c := &cutter{tok: tok, copy: isCopy, known: make([]bool, len(isCopy)), main: l.regions[0]}
 	for _, r := range l.regions {
-		if r.to-r.from > c.main.to-c.main.from {
+		if n.matched(r) > n.matched(c.main) {
 			c.main = r
 		}
 	}
@@ -289,7 +290,7 @@ func (c *cutter) opening(end, floor int, begins []int) piece {
 	reach := max(end-c.longest-c.longest/2, floor)
 	if b := c.before(); b >= 0 {
 		i, j := c.extend(end-1, c.mid-1, -1, b)
-		if i >= floor && 20*(j-b) <= c.mid-b {
+		if i >= floor && j-b <= 1+(c.mid-b)/20 {
 			for i > floor && j > b && c.varies(j-1) {
 				i, j = i-1, j-1
 			}
@@ -344,7 +345,7 @@ func (c *cutter) closing(begin, ceiling int, ends []int) piece {
 	reach := min(begin+c.longest+c.longest/2, ceiling)
 	if a := c.after(); a >= 0 {
 		i, j := c.extend(begin, c.mid, 1, a)
-		if i <= ceiling && 20*(a-j) <= a-c.mid {
+		if i <= ceiling && a-j <= 1+(a-c.mid)/20 {
 			return piece{from: begin, to: i, whole: true}
 		}
 	}

@@ -32,6 +32,9 @@ type nest struct {
 	levels []level         // by lag
 }
 
+// matched returns the GPU time of the part of a region that has its like one lag later.
+func (n *nest) matched(r region) time.Duration { return n.before[r.to-r.lag] - n.before[r.from] }
+
 // findLevels returns the loops of the sequence without the multiples of their lags.
 func (n *nest) findLevels(distinct int) {
 	total := n.before[len(n.tok)]
@@ -40,7 +43,7 @@ func (n *nest) findLevels(distinct int) {
 		for _, r := range repeats(n.tok, lag) {
 			if !n.harmonic(r) {
 				l.regions = append(l.regions, r)
-				l.matched += n.before[r.to-r.lag] - n.before[r.from]
+				l.matched += n.matched(r)
 			}
 		}
 		l.time = n.overlap([]region{{0, 0, len(n.tok)}}, l.regions)
