@@ -80,7 +80,7 @@ type analysis struct {
 // split cuts the trace; a trace without steps is no error.
 func (in *analysis) split(ctx context.Context, s split.Splitter, requested int) error {
 	if s == nil {
-		return errors.New("report: no splitter")
+		s = split.Auto{}
 	}
 	res, err := s.Split(ctx, &split.Input{Trace: in.trace, Requested: requested})
 	var none *split.NoSteadyStateError
