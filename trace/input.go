@@ -62,29 +62,57 @@ const (
 	magicZip  = "PK\x03\x04"
 )
 
-// inflate returns the uncompressed text of r and its format, judged by the first bytes, not by any name. close frees the
-// decompressor.
-func inflate(r io.Reader) (text io.Reader, format string, close func(), err error) {
-	buffered := bufio.NewReaderSize(r, 64<<10)
-	head, _ := buffered.Peek(4)
-	close = func() {}
+// inflate returns the uncompressed text of r and its format, judged by the first bytes, not by any name. A text that
+// was compressed twice is inflated twice. stop frees the decompressors.
+func inflate(r io.Reader) (text io.Reader, format string, stop func(), err error) {
+	stop = func() {}
+	for range 3 {
+		buffered := bufio.NewReaderSize(r, 64<<10)
+		head, _ := buffered.Peek(4)
+		inflated, name, stopOne, err := decompressor(buffered, head)
+		if err != nil {
+			stop()
+			return nil, "", nil, err
+		}
+		if inflated == nil {
+			r = buffered
+			break
+		}
+		r, stop = inflated, chain(stopOne, stop)
+		if format == "" {
+			format = name
+		}
+	}
+	if format == "" {
+		format = "json"
+	}
+	return r, format, stop, nil
+}
+
+func chain(first, second func()) func() {
+	return func() {
+		first()
+		second()
+	}
+}
+
+// decompressor returns the reader for the format that head begins, nil if it is none.
+func decompressor(r io.Reader, head []byte) (text io.Reader, format string, stop func(), err error) {
+	stop = func() {}
 	switch {
 	case bytes.HasPrefix(head, []byte(magicGzip)):
-		z, err := gzip.NewReader(buffered)
-		if err != nil {
-			return nil, "", close, err
-		}
-		return z, "json.gz", close, nil
+		text, err = gzip.NewReader(r)
+		format = "json.gz"
 	case bytes.HasPrefix(head, []byte(magicZstd)):
-		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30))
-		if err != nil {
-			return nil, "", close, err
+		z, zerr := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30))
+		if zerr != nil {
+			return nil, "", nil, zerr
 		}
-		return z, "json.zst", z.Close, nil
+		text, format, stop = z, "json.zst", z.Close
 	case bytes.HasPrefix(head, []byte(magicLZ4)):
-		return lz4.NewReader(buffered), "json.lz4", close, nil
+		text, format = lz4.NewReader(r), "json.lz4"
 	}
-	return buffered, "json", close, nil
+	return text, format, stop, err
 }
 
 // eachText opens a file and calls read for the text that it is, or for each member of an archive. The File holds what is

@@ -124,7 +124,8 @@ func (p *passage) ended() error {
 	case p.loader.opts.Strict:
 		return p.syntax(p.scanner.Offset(), nil, err)
 	}
-	p.file.Truncated = true // the compressed data end too early or are damaged
+	// The compressed data end too early or are damaged. What follows a complete text does not matter.
+	p.file.Truncated = !p.scanner.Complete() || errors.Is(err, io.ErrUnexpectedEOF)
 	return p.damage(p.scanner.Offset(), nil, "the compressed data are broken: "+err.Error(), false)
 }
 

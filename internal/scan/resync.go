@@ -13,7 +13,7 @@ func (s *Scanner) mend(n outcome) Kind {
 	case tooLong:
 		return s.resync("the event is longer than the limit")
 	}
-	n = s.whole(s.event.parseTolerant)
+	n = s.whole(func(b []byte) outcome { return s.event.parseTolerant(b, s.eof) })
 	if n > 0 {
 		s.pos += n
 		return IsEvent

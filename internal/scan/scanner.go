@@ -59,11 +59,12 @@ type Scanner struct {
 	err   error // of the reader, nil for io.EOF
 	limit int
 
-	state  state
-	event  Event
-	damage Damage
-	header Header
-	events bool // an event array was seen
+	state    state
+	event    Event
+	damage   Damage
+	header   Header
+	events   bool // an event array was seen
+	complete bool // the end of the document was seen
 }
 
 // state is where in the document the scanner is.
@@ -101,6 +102,9 @@ func (s *Scanner) Header() *Header { return &s.header }
 
 // Offset returns how many bytes of the text have been passed.
 func (s *Scanner) Offset() int64 { return s.base + int64(s.pos) }
+
+// Complete tells whether the end of the document was seen.
+func (s *Scanner) Complete() bool { return s.complete }
 
 // Err returns the first error of the reader, or an error that wraps ErrNotTrace. It is nil when the text ended.
 func (s *Scanner) Err() error { return s.err }
@@ -148,15 +152,18 @@ func (s *Scanner) fill() bool {
 		s.buf = append(s.buf, make([]byte, len(s.buf))...)
 	}
 	// Filling the whole window keeps the cost of a restarted event linear when reads are small.
-	n, err := io.ReadFull(s.r, s.buf[s.end:])
-	s.end += n
-	if err != nil {
-		s.eof = true
-		if err != io.EOF && err != io.ErrUnexpectedEOF {
-			s.err = err
+	before := s.end
+	for s.end < len(s.buf) && !s.eof {
+		n, err := s.r.Read(s.buf[s.end:])
+		s.end += n
+		if err != nil {
+			s.eof = true
+			if err != io.EOF {
+				s.err = err
+			}
 		}
 	}
-	return n > 0
+	return s.end > before
 }
 
 // blank passes white space and reports false at the end of the text.
@@ -181,9 +188,10 @@ func (s *Scanner) whole(step func(b []byte) outcome) outcome {
 		if n > s.limit || n == short && s.end-s.pos > s.limit {
 			return tooLong
 		}
-		if n != short || !s.fill() {
+		if n != short || s.eof {
 			return n
 		}
+		s.fill() // and once more, even without more text: the end may decide
 	}
 }
 
@@ -360,7 +368,7 @@ func (s *Scanner) between() Kind {
 
 // trailer looks at what follows the document: nothing, as a rule.
 func (s *Scanner) trailer() Kind {
-	s.state = finished
+	s.state, s.complete = finished, true
 	if s.blank() {
 		s.setDamage("text behind the end of the trace")
 		for s.pos = s.end; s.fill(); s.pos = s.end {

@@ -2,7 +2,7 @@ package scan
 
 // parseTolerant reads an event that the strict pass refused. It knows the writers that do not escape names: a quote ends
 // the string of an envelope key only if the end of the event or another envelope key follows it.
-func (e *Event) parseTolerant(b []byte) outcome {
+func (e *Event) parseTolerant(b []byte, eof bool) outcome {
 	e.reset()
 	i := 1
 	for first := true; ; first = false {
@@ -35,7 +35,7 @@ func (e *Event) parseTolerant(b []byte) outcome {
 		}
 		bit := envelope(b[key:keyEnd])
 		if b[i] == '"' {
-			q := looseEnd(b, i+1)
+			q := looseEnd(b, i+1, eof)
 			if q < 0 {
 				return q
 			}
@@ -73,7 +73,7 @@ func (e *Event) looseValue(v Value, key uint) {
 
 // looseEnd returns the index of the quote that ends a string whose inside begins at b[i]: the first one that the end of
 // the event, or a comma and an envelope key, follow. It stays within the event.
-func looseEnd(b []byte, i int) outcome {
+func looseEnd(b []byte, i int, eof bool) outcome {
 	for ; i < len(b); i++ {
 		if b[i] == '{' { // never run into the next event
 			switch begins(b[i:]) {
@@ -87,7 +87,7 @@ func looseEnd(b []byte, i int) outcome {
 		if b[i] != '"' {
 			continue
 		}
-		switch n := closes(b, i+1); n {
+		switch n := closes(b, i+1, eof); n {
 		case broken:
 		case short:
 			return short
@@ -99,7 +99,7 @@ func looseEnd(b []byte, i int) outcome {
 }
 
 // closes tells whether b[i:] continues an event behind a value.
-func closes(b []byte, i int) outcome {
+func closes(b []byte, i int, eof bool) outcome {
 	for i < len(b) && b[i] <= ' ' {
 		i++
 	}
@@ -107,7 +107,7 @@ func closes(b []byte, i int) outcome {
 		return short
 	}
 	if b[i] == '}' {
-		return follows(b, i+1, false)
+		return follows(b, i+1, eof)
 	}
 	if b[i] != ',' {
 		return broken
