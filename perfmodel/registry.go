@@ -137,7 +137,7 @@ func (r *Registry) check(e *Entry) error {
 
 func (e *Entry) matches(c *Call) bool {
 	for _, p := range e.Patterns {
-		if glob(p, c.Name) {
+		if glob(p, c.Name) || glob(p, withoutOverload(c.Name)) {
 			return true
 		}
 	}

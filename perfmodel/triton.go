@@ -8,8 +8,8 @@ import (
 
 // Kernels of the Inductor carry their own arguments: tensors in the order of the kernel's signature, then the sizes of the iteration
 // space. Which tensors are written is not recorded, only that in-out pointers come first and output pointers last, and a kernel
-// that reads a slice names the whole tensor. So each tensor counts once, at most as many elements as there are iterations: a lower bound,
-// that is exact where one tensor at each end accounts for reading and writing.
+// that reads a slice names the whole tensor. So each tensor counts once, with at most as many elements as there are iterations. That is a
+// lower bound where a tensor was clamped, or where both the first and the last could be written, and exact otherwise.
 
 func tritonModels() []Entry {
 	doc := "each tensor once, clamped to the iteration space, an in-place update twice; nominal operations by the fused operators"
@@ -33,10 +33,10 @@ func inductor(c *Call) (Work, error) {
 	var w Work
 	var scan pointers
 	for i := range c.Inputs.Args {
-		if a := &c.Inputs.Args[i]; isTensor(a) {
+		if isTensor(&c.Inputs.Args[i]) {
 			t := in.tensor(i)
-			w.Read = sum(w.Read, product(min(t.Unique(), s.total), t.store))
-			scan.add(&t, s.total)
+			w.Bytes = sum(w.Bytes, s.bytes(&t))
+			scan.add(&t, s)
 		}
 	}
 	in.require(scan.n > 0, "tensor arguments")
@@ -46,16 +46,20 @@ func inductor(c *Call) (Work, error) {
 	fused := fusionOf(c.Name)
 	switch {
 	case scan.updatedInPlace(s, fused.any(opAddmm)):
-		w.Written = product(min(scan.first.Unique(), s.total), scan.first.store)
-	case scan.first.Unique() >= s.total && scan.last.Unique() >= s.total && scan.n > 1:
-		w.doubt(LowerBound, "direction of the tensors is not recorded: an update in place would move one stream more")
-	default:
-		w.doubt(LowerBound, "a tensor read in part is counted up to the iteration space")
+		w.Bytes = sum(w.Bytes, s.bytes(&scan.first))
+		w.doubt(Estimated, "the first tensor is taken as updated in place, since no other can be the result")
+	case scan.ambiguous(s):
+		w.doubt(LowerBound, "which tensors are written is not recorded: an update in place would move one stream more")
+	case scan.clamped:
+		w.doubt(LowerBound, "a tensor of which a part is used is counted up to the iteration space")
 	}
 	w.charge(hw.Vector, scan.first.Type, product(s.total, fused.flops))
 	w.Category, w.Kind = fused.class()
 	return in.done(w)
 }
+
+// bytes is what a kernel moves of one tensor.
+func (s *space) bytes(t *Tensor) int64 { return product(min(t.Unique(), s.total), t.store) }
 
 // iterations reads the sizes of the iteration space off the trailing whole numbers. Their count is that of the block names, and one more for
 // a persistent reduction, whose reduction block is fixed at compile time.
@@ -95,6 +99,7 @@ func iterations(in *reading) space {
 // pointers is what the tensors of a kernel tell of reading and writing.
 type pointers struct {
 	n           int
+	clamped     bool // some tensor is larger than the iteration space
 	first, last Tensor
 	vectors     [8]int64 // sizes of 1-D tensors
 	nVectors    int
@@ -102,7 +107,8 @@ type pointers struct {
 	nWidths     int
 }
 
-func (p *pointers) add(t *Tensor, total int64) {
+func (p *pointers) add(t *Tensor, s space) {
+	p.clamped = p.clamped || t.Unique() > s.total
 	if p.n == 0 {
 		p.first = *t
 	}
@@ -120,6 +126,12 @@ func (p *pointers) add(t *Tensor, total int64) {
 			p.nWidths++
 		}
 	}
+}
+
+// ambiguous reports whether the first tensor and the last are both as large as the iteration space, so that either may be
+// the result.
+func (p *pointers) ambiguous(s space) bool {
+	return p.n > 1 && p.first.Unique() >= s.total && p.last.Unique() >= s.total
 }
 
 // updatedInPlace reports whether the first tensor is read and written: when no tensor at the end can be the output, or
