@@ -23,13 +23,21 @@ func (in *analysis) rankFindings() {
 	for i := range in.Findings {
 		in.Findings[i].NewThroughput = in.without(in.Findings[i].AtStake)
 	}
-	slices.SortStableFunc(in.Findings, func(a, b Finding) int { return cmp.Compare(b.AtStake, a.AtStake) })
+	slices.SortStableFunc(in.Findings, func(a, b Finding) int { return cmp.Compare(b.weight(), a.weight()) })
+}
+
+// weight ranks a finding: what has no model ranks by its whole time, so that it is not lost at the end.
+func (f *Finding) weight() Micros {
+	if f.AtStake == 0 {
+		return f.Time
+	}
+	return f.AtStake
 }
 
 // without is the throughput if a time of the whole run were gone.
 func (in *analysis) without(gone Micros) Number {
 	t := &in.Throughput
-	if !t.LatencySeconds.Known() || len(in.steps.Images) == 0 {
+	if gone == 0 || !t.LatencySeconds.Known() || len(in.steps.Images) == 0 {
 		return unknown
 	}
 	left := float64(t.LatencySeconds) - gone.Seconds()/float64(len(in.steps.Images))
@@ -57,7 +65,7 @@ func (in *analysis) hostStalls() []Finding {
 	if !in.worthwhile(idle) {
 		return nil
 	}
-	f := Finding{Code: "host_bound_steps", AtStake: Micros(idle),
+	f := Finding{Code: "host_bound_steps", Time: Micros(span), AtStake: Micros(idle),
 		Title: "The GPU waits for the host in the denoising loop",
 		Detail: fmt.Sprintf("%s of %s ms of the loop are idle (%.1f %%); %d GPU events in %d steps, %s.", millis(idle), millis(span),
 			100*float64(idle)/float64(span), kernels, len(in.Split.Steps), in.launchStyle())}
@@ -94,7 +102,7 @@ func (in *analysis) slowOperators() []Finding {
 	slices.SortStableFunc(ops, func(a, b *Operator) int { return cmp.Compare(b.AtStake, a.AtStake) })
 	var out []Finding
 	for _, op := range ops[:min(5, len(ops))] {
-		out = append(out, Finding{Code: "below_roof", AtStake: op.AtStake,
+		out = append(out, Finding{Code: "below_roof", Time: op.KernelTime, AtStake: op.AtStake,
 			Title: fmt.Sprintf("%s runs at %.1f %% of its %s roof", op.title(), float64(op.Efficiency), op.Roof),
 			Detail: fmt.Sprintf("%d calls take %s ms, %.1f %% of GPU time; %s; at the roof they would take %s ms.", op.Count,
 				millis(op.KernelTime.Duration()), float64(op.Percent), op.rates(), millis((op.KernelTime - op.AtStake).Duration()))})
@@ -152,7 +160,7 @@ func (in *analysis) convLayouts() []Finding {
 	if !in.worthwhile(layout + bias) {
 		return nil
 	}
-	return []Finding{{Code: "conv_layout", AtStake: Micros(layout + bias),
+	return []Finding{{Code: "conv_layout", Time: Micros(all), AtStake: Micros(layout + bias),
 		Title: "Convolutions move layouts and add biases in kernels of their own",
 		Detail: fmt.Sprintf("Of %s ms of convolution %s ms are layout transposes (%.1f %%), %s ms bias adds (%.1f %%), %s ms other helpers; "+
 			"a channels-last model with fused bias needs neither.", millis(all), millis(layout), 100*float64(layout)/float64(all),
@@ -171,7 +179,7 @@ func (in *analysis) modulationTraffic() []Finding {
 	if !in.worthwhile(stake.Duration()) {
 		return nil
 	}
-	return []Finding{{Code: "modulation_fusion", AtStake: stake,
+	return []Finding{{Code: "modulation_fusion", Time: took, AtStake: stake,
 		Title: "adaLN modulation moves more than a fused kernel would",
 		Detail: fmt.Sprintf("%d modulations take %s ms; at the roof a fused gate, residual, norm and scale-shift would take %s ms.",
 			n, millis(took.Duration()), millis((took - stake).Duration()))}}
@@ -191,7 +199,7 @@ func (in *analysis) emptyPads() []Finding {
 	if d == 0 {
 		return nil
 	}
-	return []Finding{{Code: "empty_pads", AtStake: Micros(d), Title: "Paddings of zero width still copy their tensor",
+	return []Finding{{Code: "empty_pads", Time: Micros(d), AtStake: Micros(d), Title: "Paddings of zero width still copy their tensor",
 		Detail: fmt.Sprintf("%d calls, %s ms; skip the call when all widths are 0.", n, millis(d))}}
 }
 
@@ -213,7 +221,7 @@ func (in *analysis) stepSyncs() []Finding {
 	if copies == 0 {
 		return nil
 	}
-	return []Finding{{Code: "step_syncs", AtStake: Micros(copied), Title: "Steps read single values back to the host",
+	return []Finding{{Code: "step_syncs", Time: Micros(copied), AtStake: Micros(copied), Title: "Steps read single values back to the host",
 		Detail: fmt.Sprintf("%d copies of at most 4 KiB to the host in %d steps, %s ms on the GPU; each also makes the host wait for all work before it.",
 			copies, len(in.Split.Steps), millis(copied))}}
 }
@@ -223,12 +231,12 @@ func (in *analysis) exposedTransfers() []Finding {
 	var out []Finding
 	t := &in.Timeline
 	if in.worthwhile(t.ExposedComm.Duration()) {
-		out = append(out, Finding{Code: "exposed_communication", AtStake: t.ExposedComm, Title: "Communication that no computation hides",
+		out = append(out, Finding{Code: "exposed_communication", Time: t.TotalComm, AtStake: t.ExposedComm, Title: "Communication that no computation hides",
 			Detail: fmt.Sprintf("%s of %s ms of communication are exposed; they include waiting for other ranks.",
 				millis(t.ExposedComm.Duration()), millis(t.TotalComm.Duration()))})
 	}
 	if in.worthwhile(t.ExposedMemcpy.Duration()) {
-		out = append(out, Finding{Code: "exposed_memcpy", AtStake: t.ExposedMemcpy, Title: "Copies that no computation hides",
+		out = append(out, Finding{Code: "exposed_memcpy", Time: t.TotalMemcpy, AtStake: t.ExposedMemcpy, Title: "Copies that no computation hides",
 			Detail: fmt.Sprintf("%s of %s ms of copies are exposed.", millis(t.ExposedMemcpy.Duration()), millis(t.TotalMemcpy.Duration()))})
 	}
 	return out
@@ -240,7 +248,7 @@ func (in *analysis) bareGraphs() []Finding {
 	if !in.worthwhile(d) {
 		return nil
 	}
-	return []Finding{{Code: "graph_without_capture", AtStake: 0, Title: "Graph replays hide their operators",
+	return []Finding{{Code: "graph_without_capture", Time: Micros(d), Title: "Graph replays hide their operators",
 		Detail: fmt.Sprintf("%s ms of GPU time (%.1f %%) are replayed kernels without operators or shapes; a trace of the capture phase "+
 			"(record while the graph is built, then give it with the main trace) would model them.", millis(d),
 			float64(in.Coverage.GraphPercent))}}

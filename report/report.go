@@ -38,7 +38,7 @@ type Report struct {
 	KernelTotals   []KernelTotal   `json:"kernel_totals"`
 	Modulation     []Modulation    `json:"modulation_groups"`
 	Coverage       Coverage        `json:"coverage"`
-	Findings       []Finding       `json:"findings"` // by time at stake, greatest first
+	Findings       []Finding       `json:"findings"` // by time at stake, or by time where nothing can be said of it
 	Diagnostics    []Diagnostic    `json:"diagnostics"`
 }
 
@@ -346,7 +346,10 @@ type Finding struct {
 	Code    string `json:"code"`
 	Title   string `json:"title"`
 	Detail  string `json:"detail"`
-	AtStake Micros `json:"at_stake_us"` // per run
+	// Time is the GPU time that the finding is about, AtStake the part of it (or of the idle time) that could be saved, per
+	// run. AtStake is 0 when nothing can be said, as of kernels without a model.
+	Time    Micros `json:"time_us"`
+	AtStake Micros `json:"at_stake_us"`
 	// NewThroughput is the throughput if the time at stake were gone; unknown when throughput is.
 	NewThroughput Number `json:"throughput_if_fixed"`
 }

@@ -28,7 +28,10 @@ func (in *analysis) measureThroughput() {
 	if in.Workload.Batch == 0 {
 		t.Basis += "; batch unknown, taken as 1"
 	} else {
-		t.Basis += fmt.Sprintf("; %d per call (%s)", in.Workload.Batch, in.Workload.Source["batch"])
+		t.Basis += fmt.Sprintf("; batch %d", in.Workload.Batch)
+	}
+	if in.Trace.ProfilerStacks {
+		t.Basis += "; Python stacks were recorded, which slows the host"
 	}
 }
 
@@ -50,8 +53,10 @@ func (in *analysis) latency() (time.Duration, string) {
 	if len(spans) == 0 {
 		return 0, "not derivable: no pipeline call is recorded whole, and the number of steps it should have is not known"
 	}
-	n := len(spans)
-	return medianTime(spans), fmt.Sprintf("end to end: first to last GPU event of one pipeline call (median of %d)", n)
+	if n := len(spans); n > 1 {
+		return medianTime(spans), fmt.Sprintf("end to end: first to last GPU event of a pipeline call, median of %d calls", n)
+	}
+	return spans[0], "end to end: first to last GPU event of the pipeline call"
 }
 
 // whole reports whether all steps of an image are complete and the file did not end inside it.
