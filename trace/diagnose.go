@@ -15,6 +15,7 @@ func diagnose(t *Trace) {
 	}
 	diagnoseLinks(t)
 	diagnoseLatency(t)
+	diagnoseGraphs(t)
 }
 
 func diagnoseFiles(t *Trace) {

@@ -1,0 +1,168 @@
+package trace_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ditlens/ditlens/internal/realtraces"
+	"github.com/ditlens/ditlens/trace"
+)
+
+func loadReal(tb testing.TB, name string) *trace.Trace {
+	tb.Helper()
+	t, err := trace.Load(context.Background(), trace.LoadOptions{}, realtraces.Path(tb, name))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return t
+}
+
+func captureBeside(tb testing.TB, name string) []trace.Capture {
+	tb.Helper()
+	files := trace.FindCapture(realtraces.Path(tb, name))
+	captures, err := trace.LoadCapture(context.Background(), trace.LoadOptions{}, files...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return captures
+}
+
+func TestMergeCaptureFlux(t *testing.T) {
+	main := loadReal(t, realtraces.Flux)
+	captures := captureBeside(t, realtraces.Flux)
+	if len(captures) != 1 || captures[0].Batch != 1 || captures[0].Piecewise {
+		t.Fatalf("captures: %d, want one of batch 1", len(captures))
+	}
+	merged, match, err := trace.MergeCapture(main, captures...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := merged.Check(); err != nil {
+		t.Fatal(err)
+	}
+	want := &trace.CaptureMatch{Replays: 4, Matched: 4, Launches: 4 * 1567, Paired: 4 * 1566, Events: 4 * 1566, Agreement: 1, Unpaired: match.Unpaired}
+	if diff := cmp.Diff(want, match); diff != "" {
+		t.Errorf("match (-want +got):\n%s", diff)
+	}
+	if len(match.Unpaired) != 1 || match.Unpaired[0].Count != 4 {
+		t.Fatalf("unpaired: %+v, want one launch in 4 replays", match.Unpaired)
+	}
+	op := merged.Ops[match.Unpaired[0].Op]
+	if op.Name != "aten::addmm" || !cmp.Equal(op.Inputs.Args[1].Dims, []int64{256, 3072}) || !cmp.Equal(op.Inputs.Args[2].Dims, []int64{3072, 64}) {
+		t.Errorf("unpaired operator is %s %v", op.Name, op.Inputs.Args)
+	}
+	calls := make(map[string]int)
+	var sum time.Duration
+	for i := range merged.GPU {
+		g, was := &merged.GPU[i], &main.GPU[i]
+		sum += g.Dur
+		if g.Name != was.Name || g.Start != was.Start || g.Launch != was.Launch {
+			t.Fatalf("GPU event %d changed", i)
+		}
+		o := &merged.Ops[g.Op]
+		if o.Captured {
+			calls[o.Name]++
+		} else if o.Name != main.Ops[was.Op].Name {
+			t.Fatalf("GPU event %d is of %s, was of %s", i, o.Name, main.Ops[was.Op].Name)
+		}
+	}
+	if sum != 201_351_762 {
+		t.Errorf("GPU time is %d ns", sum)
+	}
+	if calls["sage_fwd_1"] != 4*57 || calls["aten::mm"] != 4*427 || calls["aten::addmm"] != 4*76 {
+		t.Errorf("calls: %v", calls)
+	}
+	// Each paired event is of the function that its launch recorded, with the arguments of the same place in the capture.
+	k := 0
+	for i := range captures[0].Trace.Launches {
+		if l := &captures[0].Trace.Launches[i]; l.GPU == 0 && l.Kind == trace.LaunchKernel && k < 1566 {
+			for _, r := range merged.GraphReplays() {
+				g := merged.GPU[r.Events[k]]
+				o, c := merged.Ops[g.Op], captures[0].Trace.Ops[l.Op]
+				if g.Name != l.Kernel || o.Name != c.Name || !cmp.Equal(o.Inputs, c.Inputs) {
+					t.Fatalf("event %d: %s of %s, captured %s of %s", k, g.Name, o.Name, l.Kernel, c.Name)
+				}
+			}
+			k++
+		}
+	}
+	if len(main.Files) != 1 || len(merged.Files) != 2 {
+		t.Errorf("files: %d and %d", len(main.Files), len(merged.Files))
+	}
+}
+
+// The replay that was recorded while the graph was captured needs no other trace.
+func TestMergeCaptureOfItself(t *testing.T) {
+	c := loadReal(t, realtraces.FluxCapture)
+	merged, match, err := trace.MergeCapture(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if match.Matched != 1 || match.Paired != 1566 || merged.Check() != nil {
+		t.Errorf("match: %+v, %v", match, merged.Check())
+	}
+}
+
+// A capture of another model is refused: the SD3.5 trace has no captured graph, the graph of FLUX explains no step of a
+// language model.
+func TestMergeCaptureRefusesOtherModel(t *testing.T) {
+	llm := loadReal(t, "other/llm_sglang_decode.json.gz")
+	_, _, err := trace.MergeCapture(llm, captureBeside(t, realtraces.Flux)...)
+	t.Log(err)
+	if len(llm.GraphReplays()) > 0 && err == nil {
+		t.Error("merged")
+	}
+	_, _, err = trace.MergeCapture(loadReal(t, realtraces.Flux), trace.Capture{Trace: loadReal(t, realtraces.SD35)})
+	t.Log(err)
+	if err == nil {
+		t.Error("merged")
+	}
+}
+
+func BenchmarkMergeCapture(b *testing.B) {
+	main, captures := loadReal(b, realtraces.Flux), captureBeside(b, realtraces.Flux)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := trace.MergeCapture(main, captures...); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkLoadWithCapture(b *testing.B) {
+	path := realtraces.Path(b, realtraces.Flux)
+	capture := filepath.Join(filepath.Dir(path), "capture_traces")
+	load := func(b *testing.B, path string) *trace.Trace {
+		t, err := trace.Load(context.Background(), trace.LoadOptions{}, path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return t
+	}
+	b.Run("separately", func(b *testing.B) {
+		for b.Loop() {
+			load(b, path)
+			load(b, filepath.Join(capture, "capture_trace_rank_0.json.gz"))
+		}
+	})
+	b.Run("merged", func(b *testing.B) {
+		for b.Loop() {
+			t := load(b, path)
+			captures, err := trace.LoadCapture(context.Background(), trace.LoadOptions{}, capture)
+			if err != nil {
+				b.Fatal(err)
+			}
+			merged, _, err := trace.MergeCapture(t, captures...)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if len(merged.Ops) <= len(t.Ops) {
+				b.Fatal("nothing merged")
+			}
+		}
+	})
+}

@@ -1,0 +1,225 @@
+package trace
+
+import (
+	"fmt"
+	"slices"
+)
+
+// graft copies the operators of the chosen regions into a new trace.
+func (m *merger) graft() *Trace {
+	out := *m.t
+	out.Launches = slices.Clone(m.t.Launches)
+	out.GPU = slices.Clone(m.t.GPU)
+	out.Files = slices.Clone(m.t.Files)
+	out.Frames = slices.Clone(m.t.Frames)
+	out.Diagnostics = slices.Clone(m.t.Diagnostics)
+	copies, owners := m.copies()
+	moved, placed := mergeOps(&out, m.t.Ops, copies)
+	for i := range out.Launches {
+		if op := out.Launches[i].Op; op != None {
+			out.Launches[i].Op = moved[op]
+		}
+	}
+	for i := range out.GPU {
+		switch {
+		case owners[i] != None:
+			out.GPU[i].Op = placed[owners[i]]
+		case out.GPU[i].Op != None:
+			out.GPU[i].Op = moved[out.GPU[i].Op]
+		}
+	}
+	for i := range m.match.Unpaired {
+		if u := &m.match.Unpaired[i]; u.Op != None {
+			u.Op = placed[u.Op]
+		}
+	}
+	for _, c := range m.captures[:len(m.captures)-1] {
+		out.Files = append(out.Files, c.Trace.Files...)
+	}
+	return &out
+}
+
+// A graftedOp is the copy of a captured operator below a graph launch. Parent of op is an index into the copies, or None
+// for those right below the launch.
+type graftedOp struct {
+	op    Op
+	above OpID // of the trace without copies: operator of the launch
+}
+
+// copies makes the copies of all replays, in the order of operators, and tells which of them owns each GPU event. It counts
+// the match on the way; OpIDs of its unpaired launches are indices into the copies.
+func (m *merger) copies() (copies []graftedOp, owners []OpID) {
+	owners = make([]OpID, len(m.t.GPU))
+	for i := range owners {
+		owners[i] = None
+	}
+	order := make([]int, len(m.replays))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(x, y int) int { return compareReplays(m.t, m.replays[x].Launch, m.replays[y].Launch) })
+	nextID := int64(0)
+	for i := range m.t.Ops {
+		nextID = max(nextID, m.t.Ops[i].ExternalID)
+	}
+	missing := make(map[missingNode]int)
+	for _, i := range order {
+		c := m.chosen[i]
+		if c.region == nil {
+			m.match.Unknown += len(m.replays[i].Events)
+			continue
+		}
+		base := len(copies)
+		copies = m.copyOps(copies, c.region, m.replays[i].Launch, &nextID)
+		m.own(owners, m.replays[i], c, base)
+		m.count(c, base, missing)
+	}
+	if m.match.Events > 0 {
+		m.match.Agreement /= float64(m.match.Events)
+	}
+	return copies, owners
+}
+
+// copyOps appends the operators of a region as they stand below a graph launch.
+func (m *merger) copyOps(copies []graftedOp, r *region, launch LaunchID, nextID *int64) []graftedOp {
+	from := m.captures[r.capture].Trace
+	l := &m.t.Launches[launch]
+	base := OpID(len(copies))
+	for _, id := range r.ops {
+		*nextID++
+		o := from.Ops[id]
+		parent, found := slices.BinarySearch(r.ops, o.Parent)
+		if o.Parent = None; found {
+			o.Parent = base + OpID(parent)
+		}
+		o.Start, o.Dur, o.Thread = l.Start, l.Dur, l.Thread
+		o.Inputs, o.ExternalID, o.Captured = m.words.input(o.Inputs), *nextID, true
+		o.Frame = None
+		if l.Op != None {
+			o.Frame = m.t.Ops[l.Op].Frame
+		}
+		copies = append(copies, graftedOp{o, l.Op})
+	}
+	return copies
+}
+
+// own gives the paired events of a replay their copied operators, which begin at base.
+func (m *merger) own(owners []OpID, replay GraphReplay, c choice, base int) {
+	for j, id := range replay.Events {
+		if i := c.pairing.node[j]; i != None {
+			if k, ok := slices.BinarySearch(c.region.ops, c.region.nodes[i].op); ok {
+				owners[id] = OpID(base + k)
+			}
+		}
+	}
+}
+
+// A missingNode is what unpaired launches are counted by.
+type missingNode struct {
+	class, token int32
+}
+
+// count adds a matched replay to the match.
+func (m *merger) count(c choice, base int, missing map[missingNode]int) {
+	paired := c.pairing.paired()
+	m.match.Matched++
+	m.match.Launches += len(c.region.nodes)
+	m.match.Paired += paired
+	m.match.Unknown += len(c.pairing.node) - paired
+	m.match.Agreement += float64(c.pairing.matched)
+	if paired == len(c.region.nodes) {
+		return
+	}
+	used := make([]bool, len(c.region.nodes))
+	for _, i := range c.pairing.node {
+		if i != None {
+			used[i] = true
+		}
+	}
+	from := m.captures[c.region.capture].Trace
+	for i, n := range c.region.nodes {
+		if used[i] {
+			continue
+		}
+		key := missingNode{n.class, n.token}
+		k, ok := missing[key]
+		if !ok {
+			k = len(m.match.Unpaired)
+			missing[key] = k
+			u := UnpairedLaunch{Op: None, Kernel: from.Launches[n.launch].Kernel}
+			if at, found := slices.BinarySearch(c.region.ops, n.op); found {
+				u.Op = OpID(base + at)
+			}
+			m.match.Unpaired = append(m.match.Unpaired, u)
+		}
+		m.match.Unpaired[k].Count++
+	}
+}
+
+// mergeOps sets the operators of out to those of a trace and the copies, in order. It returns where each went.
+func mergeOps(out *Trace, ops []Op, copies []graftedOp) (moved, placed []OpID) {
+	out.Ops = make([]Op, 0, len(ops)+len(copies))
+	moved, placed = make([]OpID, len(ops)), make([]OpID, len(copies))
+	i, k := 0, 0
+	for i < len(ops) || k < len(copies) {
+		id := OpID(len(out.Ops))
+		if k == len(copies) || i < len(ops) && compareOps(ops[i], copies[k].op) <= 0 {
+			o := ops[i]
+			if o.Parent != None {
+				o.Parent = moved[o.Parent]
+			}
+			moved[i] = id
+			out.Ops = append(out.Ops, o)
+			i++
+			continue
+		}
+		o := copies[k].op
+		switch above := copies[k].above; {
+		case o.Parent != None:
+			o.Parent = placed[o.Parent]
+		case above != None:
+			o.Parent = moved[above]
+		}
+		placed[k] = id
+		out.Ops = append(out.Ops, o)
+		k++
+	}
+	return moved, placed
+}
+
+// report describes the match in the diagnostics of the merged trace.
+func (m *merger) report(out *Trace) {
+	diagnoseGraphs(out)
+	c := &m.match
+	if c.Matched > 0 {
+		out.diagnose("graph_capture_merged", Info, int64(c.Paired), fmt.Sprintf(
+			"%d of %d graph replays were matched with captured graphs: %d of %d captured launches own a replayed event", c.Matched, c.Replays, c.Paired, c.Launches))
+	}
+	if n := c.Replays - c.Matched; n > 0 && len(m.regions) > 0 {
+		out.diagnose("graph_replay_unmatched", Warning, int64(n), fmt.Sprintf(
+			"no captured graph explains %d of %d graph replays, or several of different shapes do", n, c.Replays))
+	}
+	for _, u := range c.Unpaired[:min(len(c.Unpaired), 5)] {
+		name := u.Kernel
+		if u.Op != None {
+			name = out.Ops[u.Op].Name + " (" + u.Kernel + ")"
+		}
+		out.diagnose("captured_launch_unpaired", Info, int64(u.Count), fmt.Sprintf(
+			"captured launch %s has no event in %d replays, so its operator has no time", name, u.Count))
+	}
+	if unsure := c.Launches - c.Paired; len(c.Unpaired) > 5 {
+		out.diagnose("captured_launches_unpaired", Warning, int64(unsure), fmt.Sprintf(
+			"%d captured launches of %d kinds have no event: capture and replay differ, so some operators have too little time", unsure, len(c.Unpaired)))
+	}
+}
+
+// mismatch describes why nothing was merged.
+func (m *merger) mismatch() error {
+	e := &CaptureMismatchError{Graphs: len(m.regions), Replays: m.match.Replays, Agreement: m.best}
+	for _, c := range m.captures[:len(m.captures)-1] {
+		for i := range c.Trace.Files {
+			e.Files = append(e.Files, c.Trace.Files[i].Path)
+		}
+	}
+	return e
+}
