@@ -49,11 +49,15 @@ func (a attention) with(change func(*attention)) attention {
 }
 
 func (a attention) entry(name, doc string, ops ...string) Entry {
-	return Entry{Model: Func(Info{Name: name, Doc: doc, Category: Attention, Wrapper: a.wrapper}, a.work), Ops: ops}
+	return Entry{Model: a.model(name, doc), Ops: ops}
 }
 
 func (a attention) patterns(name, doc string, patterns ...string) Entry {
-	return Entry{Model: Func(Info{Name: name, Doc: doc, Category: Attention}, a.work), Patterns: patterns}
+	return Entry{Model: a.model(name, doc), Patterns: patterns}
+}
+
+func (a attention) model(name, doc string) OpModel {
+	return &attentionModel{Info{Name: name, Doc: doc, Category: Attention, Wrapper: a.wrapper}, a.work, a.sizes}
 }
 
 func attentionModels() []Entry {
@@ -112,15 +116,27 @@ func attentionModels() []Entry {
 	}
 }
 
+// An attentionModel can tell the sizes of a call beside its work, for those that look at the calls around it.
+type attentionModel struct {
+	info  Info
+	work  func(*Call) (Work, error)
+	sizes func(*Call) (heads, bool)
+}
+
+func (m *attentionModel) Info() Info                 { return m.info }
+func (m *attentionModel) Work(c *Call) (Work, error) { return m.work(c) }
+
 // heads are the sizes of an attention.
 type heads struct {
 	batch, query, shared int64 // heads of q; of k and v
 	nq, nk, d, e         int64
+	causal, masked       bool // masked: by a tensor
 }
 
-func (a attention) work(c *Call) (Work, error) {
-	in := reading{call: c}
-	order := a.order
+// operands reads q, k and v. An output before them shifts the positions of all others.
+func (a *attention) operands(in *reading) (q, k, v Tensor, order headOrder) {
+	c := in.call
+	order = a.order
 	if a.lengths != none && a.order != ragged && c.Given(a.lengths) {
 		order = ragged
 	}
@@ -131,10 +147,29 @@ func (a attention) work(c *Call) (Work, error) {
 	first := 0
 	if v := c.arg(3); a.handle && v != nil && len(v.Dims) == rank {
 		first = 1
-		a = a.shifted()
+		*a = a.shifted()
 	}
-	q, k, v := in.tensor(first), in.tensor(first+1), in.tensor(first+2)
+	q, k, v = in.tensor(first), in.tensor(first+1), in.tensor(first+2)
 	in.require(len(q.Dims) == rank && len(k.Dims) == rank && len(v.Dims) == rank, "shapes of query, key and value")
+	return q, k, v, order
+}
+
+// sizes returns the sizes of a call, ok = false when they are not recorded.
+func (a attention) sizes(c *Call) (h heads, ok bool) {
+	in := reading{call: c}
+	q, k, v, order := a.operands(&in)
+	if in.err != nil {
+		return h, false
+	}
+	h = headsOf(&in, order, &q, &k, &v)
+	_, h.causal = a.reach(c, new(Work), h)
+	h.masked = a.mask != none && c.Given(a.mask)
+	return h, in.err == nil
+}
+
+func (a attention) work(c *Call) (Work, error) {
+	in := reading{call: c}
+	q, k, v, order := a.operands(&in)
 	if in.err != nil {
 		return Work{}, in.err
 	}
@@ -264,35 +299,50 @@ func chargeHeads(w *Work, h heads, pairs int64, qk, pv hw.DType) {
 func kindOf(h heads, causal bool) (Category, string) {
 	switch {
 	case causal && h.nq == h.nk:
-		return Attention, "causal self-attention"
+		return Attention, kindCausal
 	case causal:
 		return Attention, "causal attention"
 	case h.nq != h.nk:
-		return CrossAttention, "cross-attention"
+		return CrossAttention, kindCross
 	case h.query == 1 && h.d >= 256:
-		return Attention, "VAE mid-block"
+		return Attention, kindVAE
 	}
-	return Attention, "self-attention"
+	return Attention, kindSelf
 }
 
 // sageEntry is SageAttention as a captured Triton kernel: 8-bit q and k, 8-bit v, scales for each, and the result in 16 bits.
 // The Inductor appends a number to the kernel's name.
 func sageEntry() Entry {
 	doc := "QK at the type of q, PV at that of v; q, k, v, their scales and the 16-bit result once"
-	return Entry{Model: Func(Info{Name: "attention.sage", Doc: doc, Category: Attention}, sage), Patterns: []string{"sage_fwd*"}}
+	return Entry{Model: &attentionModel{Info{Name: "attention.sage", Doc: doc, Category: Attention}, sage, sageSizes},
+		Patterns: []string{"sage_fwd*"}}
+}
+
+// sageHeads reads q, k and v. Their scales come by batch and head, whatever the order of q, and tell it.
+func sageHeads(in *reading) (q, k, v Tensor, h heads) {
+	q, k, v = in.matrix(0, 4), in.matrix(1, 4), in.matrix(2, 4)
+	if in.err != nil {
+		return q, k, v, h
+	}
+	order := headsFirst
+	if s, ok := in.optional(4); ok && len(s.Dims) >= 2 && s.Dims[1] == q.Dims[2] && s.Dims[1] != q.Dims[1] {
+		order = tokensFirst
+	}
+	return q, k, v, headsOf(in, order, &q, &k, &v)
+}
+
+func sageSizes(c *Call) (h heads, ok bool) {
+	in := reading{call: c}
+	_, _, _, h = sageHeads(&in)
+	return h, in.err == nil
 }
 
 func sage(c *Call) (Work, error) {
 	in := reading{call: c}
-	q, k, v := in.matrix(0, 4), in.matrix(1, 4), in.matrix(2, 4)
+	q, k, v, h := sageHeads(&in)
 	if in.err != nil {
 		return Work{}, in.err
 	}
-	order := headsFirst
-	if s, ok := in.optional(4); ok && len(s.Dims) >= 2 && s.Dims[1] == q.Dims[2] && s.Dims[1] != q.Dims[1] {
-		order = tokensFirst // scales come by batch and head, in either order of q
-	}
-	h := headsOf(&in, order, &q, &k, &v)
 	w := Work{}
 	chargeHeads(&w, h, product(h.batch, h.nq, h.nk), q.Type, v.Type)
 	w.Read = sum(q.Bytes(), k.Bytes(), v.Bytes(), in.bytes(4), in.bytes(5), in.bytes(6))

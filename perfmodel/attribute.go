@@ -32,7 +32,9 @@ func Attribute(t *trace.Trace, models *Registry) []Instance {
 	a.collect()
 	a.ask()
 	a.claim()
-	return a.instances()
+	list := a.instances()
+	refineAttention(list, a.heads)
+	return list
 }
 
 // An attribution is the state of one Attribute call. Operators stand before those they enclose, so a backward pass over
@@ -47,6 +49,7 @@ type attribution struct {
 	live    []trace.OpID  // operators with an event below them, ascending
 	answer  []*answer     // for each live operator; nil elsewhere
 	below   []families    // work that modelled operators strictly below do
+	heads   []*heads      // for each instance, nil when it is no attention
 	owner   []trace.OpID  // for each live operator the one that owns the events below it, None when nobody claims them
 }
 
@@ -56,6 +59,7 @@ type answer struct {
 	wrapper bool // leaves its work to the same work below it
 	work    Work
 	missing error
+	heads   *heads // of an attention
 }
 
 // families is a set of the kinds of work that wrappers leave to others.
@@ -236,7 +240,13 @@ func answerOf(models *Registry, c *Call) (w answer) {
 	if work.Kind == "" && work.Category == category {
 		work.Kind = kind
 	}
-	return answer{model: info.Name, wrapper: info.Wrapper, work: work}
+	w = answer{model: info.Name, wrapper: info.Wrapper, work: work}
+	if m, ok := m.(*attentionModel); ok {
+		if h, ok := m.sizes(c); ok {
+			w.heads = &h
+		}
+	}
+	return w
 }
 
 // instances makes one instance per owner and one per event without owner, and hands out the events.
@@ -261,8 +271,9 @@ func (a *attribution) instances() []Instance {
 		sizes[of[g]]++
 	}
 	deal(list, sizes, of)
+	a.heads = make([]*heads, len(list))
 	for i := range list {
-		a.fill(&list[i])
+		a.heads[i] = a.fill(&list[i])
 	}
 	return list
 }
@@ -322,8 +333,8 @@ func isRegion(op *trace.Op) bool {
 	return len(op.Inputs.Extra) == 0
 }
 
-// fill describes an instance that has its events.
-func (a *attribution) fill(in *Instance) {
+// fill describes an instance that has its events, and returns its sizes if it is an attention.
+func (a *attribution) fill(in *Instance) *heads {
 	g := in.GPU[0]
 	for _, o := range in.GPU[1:] {
 		if a.t.GPU[o].Dur > a.t.GPU[g].Dur {
@@ -342,6 +353,7 @@ func (a *attribution) fill(in *Instance) {
 		in.Leaf = a.t.Ops[l].Name
 	}
 	in.Core = a.core(in)
+	return w.heads
 }
 
 // core returns the events of an instance that do the modelled work, all of them when its kernels do not tell.
