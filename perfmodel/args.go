@@ -110,7 +110,7 @@ func (c *Call) Bool(i int) (value, ok bool) {
 // Ok is false when there is none.
 func (c *Call) Ints(i int, buf []int64) (list []int64, ok bool) {
 	a := c.arg(i)
-	if a == nil {
+	if a == nil || a.Value == "" {
 		return buf, false
 	}
 	return parseInts(a.Value, buf)

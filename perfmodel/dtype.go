@@ -16,6 +16,12 @@ type storage struct {
 // or "long int". Letter case is ignored. Words that are no element type ("Scalar", "", an unknown class) are not ok; no size is
 // assumed for them.
 func storageOf(word string) (storage, bool) {
+	switch word { // most of all tensors
+	case "c10::BFloat16":
+		return bf16, true
+	case "float":
+		return fp32, true
+	}
 	if s, ok := storages[word]; ok {
 		return s, true
 	}

@@ -22,6 +22,8 @@ type Entry struct {
 	Ops      []string         // exact names
 	Patterns []string         // names with * for any run of characters
 	Match    func(*Call) bool // nil when the model was added by name or pattern
+
+	compiled []pattern
 }
 
 // Default returns a fresh Registry with all shipped models.
@@ -70,14 +72,18 @@ func (r *Registry) AddFunc(m OpModel, match func(*Call) bool) error {
 
 // Lookup returns the model for a call, nil when there is none.
 func (r *Registry) Lookup(c *Call) OpModel {
-	best, ok := r.exact[c.Name]
+	name := c.Name
+	best, ok := r.exact[name]
 	if !ok {
-		if best, ok = r.exact[withoutOverload(c.Name)]; !ok {
-			best = -1
+		best = -1
+		if name = withoutOverload(name); len(name) < len(c.Name) {
+			if i, ok := r.exact[name]; ok {
+				best = i
+			}
 		}
 	}
 	for i := len(r.loose) - 1; i >= 0 && r.loose[i] > best; i-- {
-		if r.entries[r.loose[i]].matches(c) {
+		if r.entries[r.loose[i]].matches(c, name) {
 			best = r.loose[i]
 			break
 		}
@@ -101,6 +107,9 @@ func (r *Registry) add(e Entry) error {
 	}
 	if r.exact == nil {
 		r.exact, r.names = make(map[string]int), make(map[string]bool)
+	}
+	for _, p := range e.Patterns {
+		e.compiled = append(e.compiled, compile(p))
 	}
 	n := len(r.entries)
 	for _, op := range e.Ops {
@@ -135,9 +144,10 @@ func (r *Registry) check(e *Entry) error {
 	return nil
 }
 
-func (e *Entry) matches(c *Call) bool {
-	for _, p := range e.Patterns {
-		if glob(p, c.Name) || glob(p, withoutOverload(c.Name)) {
+// matches reports whether the entry is for a call, name being the operator's without overload.
+func (e *Entry) matches(c *Call, name string) bool {
+	for i := range e.compiled {
+		if e.compiled[i].matches(name) {
 			return true
 		}
 	}
@@ -152,27 +162,4 @@ func withoutOverload(op string) string {
 		}
 	}
 	return op
-}
-
-// glob reports whether s fits the pattern. Each piece between stars may be matched as early as it occurs; only the last
-// must end the string.
-func glob(pattern, s string) bool {
-	head, rest, star := strings.Cut(pattern, "*")
-	if !star {
-		return s == pattern
-	}
-	if !strings.HasPrefix(s, head) {
-		return false
-	}
-	for s = s[len(head):]; ; {
-		head, rest, star = strings.Cut(rest, "*")
-		if !star {
-			return strings.HasSuffix(s, head)
-		}
-		i := strings.Index(s, head)
-		if i < 0 {
-			return false
-		}
-		s = s[i+len(head):]
-	}
 }

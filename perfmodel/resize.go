@@ -41,7 +41,7 @@ func upsampled(c *Call, flops int64, spatial int) (Work, error) {
 	if list, ok := c.Ints(1, buf[:0]); ok && len(list) == spatial {
 		copy(size[:], list)
 	} else {
-		in.scaled(&x, size[:spatial])
+		size = in.scaled(&x, spatial)
 	}
 	n := int64(1)
 	for i := range x.Dims {
@@ -59,23 +59,24 @@ func upsampled(c *Call, flops int64, spatial int) (Work, error) {
 }
 
 // scaled computes a size from scale factors, which follow as a list of floating-point numbers.
-func (r *reading) scaled(x *Tensor, size []int64) {
+func (r *reading) scaled(x *Tensor, spatial int) (size [3]int64) {
 	for i := 2; i < r.call.args(); i++ {
 		text, ok := strings.CutPrefix(r.call.arg(i).Value, "[")
 		if !ok {
 			continue
 		}
 		text = strings.TrimSuffix(text, "]")
-		for k := range size {
+		for k := range spatial {
 			var item string
 			item, text, _ = strings.Cut(text, ",")
 			factor, err := strconv.ParseFloat(strings.TrimSpace(item), 64)
 			r.require(err == nil && factor >= 0 && factor < 1<<20, "scale factors")
-			size[k] = int64(float64(x.last(len(size)-1-k)) * factor)
+			size[k] = int64(float64(x.last(spatial-1-k)) * factor)
 		}
-		return
+		return size
 	}
 	r.require(false, "output size or scale factors")
+	return size
 }
 
 // pad reads the list of argument 1: before and after, innermost dimension first. Negative numbers cut.

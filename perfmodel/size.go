@@ -1,6 +1,9 @@
 package perfmodel
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // Counts saturate at tooMuch instead of overflowing, and stay there; a Work that holds it is refused as a RangeError. All
 // counts are at least 0.
@@ -13,10 +16,10 @@ func product(xs ...int64) int64 {
 		if x == 0 {
 			return 0
 		}
-		if p > tooMuch/x {
+		if high, low := bits.Mul64(uint64(p), uint64(x)); high > 0 || low > tooMuch {
 			p = tooMuch
 		} else {
-			p *= x
+			p = int64(low)
 		}
 	}
 	return p

@@ -72,10 +72,17 @@ func iterations(in *reading) space {
 	}
 	blocks := c.Inputs.Extra["kernel_kwargs"]
 	persistent := strings.HasPrefix(c.Name, "triton_per_")
-	for _, block := range [...]string{"XBLOCK", "YBLOCK", "ZBLOCK"} {
-		s.sizes += strings.Count(blocks, block+"=")
+	reduced := 0
+	for more := true; more; {
+		var block string
+		block, blocks, more = strings.Cut(blocks, ",")
+		switch block, _, _ = strings.Cut(block, "="); strings.TrimSpace(block) {
+		case "XBLOCK", "YBLOCK", "ZBLOCK":
+			s.sizes++
+		case "R0_BLOCK", "R1_BLOCK", "RBLOCK":
+			reduced++
+		}
 	}
-	reduced := strings.Count(blocks, "R0_BLOCK=") + strings.Count(blocks, "R1_BLOCK=") + strings.Count(blocks, "RBLOCK=")
 	if persistent {
 		reduced++
 	}

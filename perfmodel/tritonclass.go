@@ -1,6 +1,9 @@
 package perfmodel
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A fusion is what the name of an Inductor kernel tells: "triton_red_fused_add_native_layer_norm_12" fuses add and
 // native_layer_norm. Each operator is named once, however often it was fused. An operator that the Inductor calls from outside (addmm, an
@@ -71,15 +74,33 @@ var knownOps = func() map[string]fusedOp {
 	return m
 }()
 
-// longestOp says, by first word, how many underscores the longest known operator that begins so has.
-var longestOp = func() map[string]int {
-	m := make(map[string]int)
-	for name := range knownOps {
-		word, _, _ := strings.Cut(strings.TrimPrefix(name, "_"), "_")
-		m[word] = max(m[word], strings.Count(name, "_"))
+// A namedOp is a known operator under its name.
+type namedOp struct {
+	name string
+	fusedOp
+}
+
+// opsByWord holds the known operators by the first word of their names, the longest first.
+var opsByWord = func() map[string][]namedOp {
+	m := make(map[string][]namedOp, len(knownOps))
+	for name, op := range knownOps {
+		word := firstWord(name)
+		m[word] = append(m[word], namedOp{name, op})
+	}
+	for _, list := range m {
+		slices.SortFunc(list, func(a, b namedOp) int { return len(b.name) - len(a.name) })
 	}
 	return m
 }()
+
+func firstWord(name string) string {
+	for i := 1; i < len(name); i++ {
+		if name[i] == '_' {
+			return name[:i]
+		}
+	}
+	return name
+}
 
 // fusionOf reads the name of an Inductor kernel. Words that belong to no known operator are passed over.
 func fusionOf(name string) fusion {
@@ -101,21 +122,14 @@ func fusionOf(name string) fusion {
 
 // nextOp finds the longest known operator at the start of a name, or passes over a word. n is its length.
 func nextOp(body string) (n int, op fusedOp, known bool) {
-	word, _, _ := strings.Cut(strings.TrimPrefix(body, "_"), "_")
-	var ends [8]int
-	found := 0
-	for i := 1; i <= len(body) && found < len(ends) && found <= longestOp[word]; i++ {
-		if i == len(body) || body[i] == '_' {
-			ends[found] = i
-			found++
+	word := firstWord(body)
+	for _, o := range opsByWord[word] {
+		n = len(o.name)
+		if strings.HasPrefix(body, o.name) && (n == len(body) || body[n] == '_') {
+			return n, o.fusedOp, true
 		}
 	}
-	for i := found - 1; i >= 0; i-- {
-		if op, known = knownOps[body[:ends[i]]]; known {
-			return ends[i], op, true
-		}
-	}
-	return max(1, ends[0]), fusedOp{}, false
+	return len(word), fusedOp{}, false
 }
 
 func (f fusion) all(ops fusedOps) bool { return f.ops&ops == ops }
