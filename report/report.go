@@ -343,9 +343,9 @@ type CategoryCoverage struct {
 
 // A Finding is something to act on: what, the number behind it, and what mending it would give.
 type Finding struct {
-	Code    string `json:"code"`
-	Title   string `json:"title"`
-	Detail  string `json:"detail"`
+	Code   string `json:"code"`
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
 	// Time is the GPU time that the finding is about, AtStake the part of it (or of the idle time) that could be saved, per
 	// run. AtStake is 0 when nothing can be said, as of kernels without a model.
 	Time    Micros `json:"time_us"`
