@@ -252,25 +252,23 @@ func answerOf(models *Registry, c *Call) (w answer) {
 // instances makes one instance per owner and one per event without owner, and hands out the events.
 func (a *attribution) instances() []Instance {
 	var (
-		of    = make([]int32, len(a.t.GPU)) // instance of each event
-		ofOp  = make([]int32, len(a.t.Ops)) // instance of each owning operator, counted from 1
-		sizes []int32
-		list  []Instance
+		of   = make([]int32, len(a.t.GPU)) // instance of each event
+		ofOp = make([]int32, len(a.t.Ops)) // instance of each owning operator, counted from 1
+		ops  = make([]trace.OpID, 0, len(a.t.GPU))
 	)
 	for g := range a.t.GPU {
 		o := a.ownerOf(trace.GPUID(g))
-		if o == trace.None || ofOp[o] == 0 {
-			list, sizes = append(list, Instance{Op: o}), append(sizes, 0)
-			if o != trace.None {
-				ofOp[o] = int32(len(list))
-			}
-			of[g] = int32(len(list) - 1)
-		} else {
+		if o != trace.None && ofOp[o] != 0 {
 			of[g] = ofOp[o] - 1
+			continue
 		}
-		sizes[of[g]]++
+		of[g] = int32(len(ops))
+		ops = append(ops, o)
+		if o != trace.None {
+			ofOp[o] = int32(len(ops))
+		}
 	}
-	deal(list, sizes, of)
+	list := deal(ops, of)
 	a.heads = make([]*heads, len(list))
 	for i := range list {
 		a.heads[i] = a.fill(&list[i])
@@ -278,18 +276,22 @@ func (a *attribution) instances() []Instance {
 	return list
 }
 
-// deal gives each instance its events, as parts of one array.
-func deal(list []Instance, sizes, of []int32) {
+// deal makes an instance of each owner and gives it its events, as parts of one array.
+func deal(ops []trace.OpID, of []int32) []Instance {
+	list := make([]Instance, len(ops))
+	sizes := make([]int32, len(ops))
+	for _, i := range of {
+		sizes[i]++
+	}
 	events := make([]trace.GPUID, len(of))
-	next := 0
 	for i := range list {
-		end := next + int(sizes[i])
-		list[i].GPU = events[next:next:end]
-		next = end
+		list[i].Op = ops[i]
+		list[i].GPU, events = events[:0:sizes[i]], events[sizes[i]:]
 	}
 	for g, i := range of {
 		list[i].GPU = append(list[i].GPU, trace.GPUID(g))
 	}
+	return list
 }
 
 // ownerOf returns the operator whose instance gets the event, None when the event stands for itself.
@@ -358,6 +360,9 @@ func (a *attribution) fill(in *Instance) *heads {
 
 // core returns the events of an instance that do the modelled work, all of them when its kernels do not tell.
 func (a *attribution) core(in *Instance) []trace.GPUID {
+	if len(in.GPU) == 1 {
+		return in.GPU
+	}
 	helpers := 0
 	for _, g := range in.GPU {
 		if a.part(in.Work.Category, g) != CorePart {
