@@ -74,7 +74,7 @@ func (s *Spec) Peak(c Ceiling, u Unit, t DType) (Figure, bool) {
 	}
 	for _, n := range neighbours(u, t) {
 		if f, ok := set.unit(n.unit)[n.typ]; ok {
-			f.Substitute = s.substitute(u, t, n)
+			f.Substitute = join(s.substitute(u, t, n), f.Substitute)
 			return f, true
 		}
 	}
@@ -93,6 +93,13 @@ func (s *Spec) substitute(u Unit, t DType, n neighbour) string {
 		return fmt.Sprintf("%s has no %s matrix unit: the %s %s peak is used", s.Name(), t, n.typ, n.unit)
 	}
 	return fmt.Sprintf("no %s %s peak is listed for %s: the %s %s peak is used", t, u, s.Name(), n.typ, n.unit)
+}
+
+func join(a, b string) string {
+	if b == "" {
+		return a
+	}
+	return a + ", " + b
 }
 
 type neighbour struct {

@@ -194,4 +194,6 @@ func (p *parser) value(o map[string]json.RawMessage, field string, to any) error
 	return nil
 }
 
-func (p *parser) fail(field, why string) error { return &FieldError{File: p.file, Field: field, Why: why} }
+func (p *parser) fail(field, why string) error {
+	return &FieldError{File: p.file, Field: field, Why: why}
+}

@@ -95,19 +95,20 @@ func key(name string) string {
 	}, name)
 }
 
-// nearest returns up to three short names that share the longest run of characters with name.
+// nearest returns up to three short names that have at least half of their characters in name, in order.
 func nearest(name string, all []*Spec) []string {
 	type near struct {
-		name string
-		run  int
+		name   string
+		common int
 	}
 	var found []near
 	for _, s := range all {
-		if n := commonRun(key(name), key(s.Aliases[0])); n >= 3 {
+		short := key(s.Aliases[0])
+		if n := common(key(name), short); 2*n >= len(short) {
 			found = append(found, near{s.Aliases[0], n})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b near) int { return b.run - a.run })
+	slices.SortStableFunc(found, func(a, b near) int { return b.common - a.common })
 	var names []string
 	for _, f := range found[:min(3, len(found))] {
 		names = append(names, f.name)
@@ -115,19 +116,19 @@ func nearest(name string, all []*Spec) []string {
 	return names
 }
 
-// commonRun returns the length of the longest common substring. Names are short.
-func commonRun(a, b string) int {
-	best := 0
-	prev := make([]int, len(b)+1)
-	for i := range a {
-		row := make([]int, len(b)+1)
-		for j := range b {
+// common returns the length of the longest common subsequence of two names.
+func common(a, b string) int {
+	row := make([]int, len(b)+1)
+	for i := range len(a) {
+		diagonal := 0
+		for j := range len(b) {
+			above := row[j+1]
+			row[j+1] = max(above, row[j])
 			if a[i] == b[j] {
-				row[j+1] = prev[j] + 1
-				best = max(best, row[j+1])
+				row[j+1] = diagonal + 1
 			}
+			diagonal = above
 		}
-		prev = row
 	}
-	return best
+	return row[len(b)]
 }

@@ -1,0 +1,97 @@
+package hw_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/ditlens/ditlens/hw"
+)
+
+func TestDetect(t *testing.T) {
+	const gib = 1 << 30
+	tests := []struct {
+		name   string
+		device hw.DeviceInfo
+		want   string
+	}{
+		{"by name", hw.DeviceInfo{Name: "AMD Instinct MI300X", ComputeUnits: 304, Memory: 206141652992, Major: 9, Minor: 4}, "AMD Instinct MI300X"},
+		{"by name alone", hw.DeviceInfo{Name: "NVIDIA H100 80GB HBM3"}, "NVIDIA H100 SXM5 80GB"},
+		{"by properties", hw.DeviceInfo{Name: "AMD Radeon Graphics", Arch: "gfx942:sramecc+:xnack-", ComputeUnits: 304, Memory: 191 * gib}, "AMD Instinct MI300X"},
+		{"more memory", hw.DeviceInfo{Name: "AMD Radeon Graphics", Arch: "gfx942", ComputeUnits: 304, Memory: 255 * gib}, "AMD Instinct MI325X"},
+		{"by capability", hw.DeviceInfo{Name: "AMD Radeon Graphics", Major: 9, Minor: 4, ComputeUnits: 228, Memory: 127 * gib}, "AMD Instinct MI300A"},
+		{"partition", hw.DeviceInfo{Name: "AMD Instinct MI300X", ComputeUnits: 38}, "AMD Instinct MI300X (38 of 304 compute units)"},
+		{"die", hw.DeviceInfo{Name: "AMD Instinct MI250X/MI250", ComputeUnits: 110}, "AMD Instinct MI250X (110 of 220 compute units)"},
+		{"slice", hw.DeviceInfo{Name: "NVIDIA A100-SXM4-80GB MIG 1g.10gb", ComputeUnits: 14}, "NVIDIA A100 SXM4 80GB (14 of 108 compute units)"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := hw.Detect([]hw.DeviceInfo{tt.device, tt.device})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Name() != tt.want {
+				t.Errorf("got %s, want %s", s.Name(), tt.want)
+			}
+		})
+	}
+}
+
+func TestPartitionFigures(t *testing.T) {
+	cpx, err := hw.Detect([]hw.DeviceInfo{{Name: "AMD Instinct MI300X", ComputeUnits: 38}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, ok := cpx.Peak(hw.Achievable, hw.Matrix, hw.BF16); !ok || f.Value != 708e12/8 || !strings.Contains(f.Substitute, "38 of 304") {
+		t.Errorf("compute is not scaled: %+v", f)
+	}
+	_, err = hw.Roofline(cpx, hw.Achievable, mm(256, 256, 256))
+	var missing *hw.MissingError
+	if !errors.As(err, &missing) || cpx.CacheBytes() != 0 {
+		t.Errorf("bandwidth and cache of a partition must be unknown: %v, %d", err, cpx.CacheBytes())
+	}
+	die, err := hw.Detect([]hw.DeviceInfo{{Name: "AMD Instinct MI250X", ComputeUnits: 110}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, ok := die.Bandwidth(hw.Datasheet, hw.DeviceMemory); !ok || f.Value != 3276.8e9/2 || die.CacheBytes() != 8<<20 {
+		t.Errorf("a die has its own memory: %+v, cache %d", f, die.CacheBytes())
+	}
+	if f, _ := hw.MI300X().Peak(hw.Achievable, hw.Matrix, hw.BF16); f.Value != 708e12 {
+		t.Error("the shipped spec was changed")
+	}
+}
+
+func TestDetectRefuses(t *testing.T) {
+	gfx942 := hw.DeviceInfo{Name: "AMD Radeon Graphics", Arch: "gfx942", Major: 9, Minor: 4}
+	var (
+		unknown   *hw.UnknownError
+		ambiguous *hw.AmbiguousError
+		mixed     *hw.MixedError
+	)
+	tests := []struct {
+		name    string
+		devices []hw.DeviceInfo
+		as      any
+		says    string
+	}{
+		{"BL-81 unknown", []hw.DeviceInfo{{Name: "AMD Instinct MI999X"}}, &unknown, "MI999X"},
+		{"BL-83 generic name", []hw.DeviceInfo{gfx942}, &ambiguous, "MI325X"},
+		{"generic name of a partition", []hw.DeviceInfo{{Name: "AMD Radeon Graphics", Arch: "gfx942", ComputeUnits: 38}}, &ambiguous, "MI300A"},
+		{"no name and nothing else", []hw.DeviceInfo{{}}, &ambiguous, "MI300X"},
+		{"too many units", []hw.DeviceInfo{{Name: "NVIDIA H100 PCIe", ComputeUnits: 132}}, &ambiguous, "more compute units"},
+		{"two names in one", []hw.DeviceInfo{{Name: "AMD Instinct MI250X / MI250", ComputeUnits: 104}}, &ambiguous, "MI250"},
+		{"two kinds", []hw.DeviceInfo{{Name: "AMD Instinct MI300X"}, {Name: "AMD Instinct MI300A"}}, &mixed, "MI300A"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := hw.Detect(tt.devices)
+			if err == nil || !errors.As(err, tt.as) || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("got %v, %v", s, err)
+			}
+		})
+	}
+	if _, err := hw.Detect(nil); !errors.Is(err, hw.ErrNoDevices) {
+		t.Errorf("no devices: %v", err)
+	}
+}

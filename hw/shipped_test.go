@@ -1,0 +1,217 @@
+package hw_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ditlens/ditlens/hw"
+)
+
+// types are the element types that a peak is asked for.
+var types = []hw.DType{hw.Bool, hw.Int8, hw.Int64, hw.FP4, hw.FP6, hw.FP8, hw.FP16, hw.BF16, hw.TF32, hw.FP32, hw.FP64, hw.Complex64}
+
+func TestEveryFigureHasASource(t *testing.T) {
+	all := hw.All()
+	if len(all) < 15 {
+		t.Fatalf("only %d specs are shipped", len(all))
+	}
+	for _, s := range all {
+		for _, c := range []hw.Count{s.ComputeUnits, s.Memory, s.Cache} {
+			if c.Value != 0 && c.Source == "" {
+				t.Errorf("%s: count %d without source", s.Product, c.Value)
+			}
+		}
+		for _, c := range []hw.Ceiling{hw.Datasheet, hw.Achievable} {
+			for u, m := range map[hw.Unit]map[hw.DType]hw.Figure{hw.Matrix: s.Set(c).Matrix, hw.Vector: s.Set(c).Vector} {
+				for typ, f := range m {
+					sourced(t, f, s.Product, c, u, typ)
+				}
+			}
+			for l, f := range s.Set(c).Bandwidth {
+				sourced(t, f, s.Product, c, l)
+			}
+		}
+	}
+}
+
+// sourced checks a shipped figure: a document is named in full, and a plausible magnitude catches a slip of a unit.
+func sourced(t *testing.T, f hw.Figure, where ...any) {
+	t.Helper()
+	if len(f.Source) < 15 || f.Value < 1e9 || f.Value > 2e16 || f.Substitute != "" {
+		t.Errorf("%v: %+v", where, f)
+	}
+}
+
+// The achievable set of a product never exceeds its data sheet, except where a data sheet counts unpacked instructions.
+func TestAchievableIsBelowDatasheet(t *testing.T) {
+	for _, s := range hw.All() {
+		for typ, f := range s.Achievable.Matrix {
+			if d, ok := s.Datasheet.Matrix[typ]; ok && f.Value > d.Value*1.001 {
+				t.Errorf("%s matrix %v: achievable %g above datasheet %g", s.Product, typ, f.Value, d.Value)
+			}
+		}
+	}
+}
+
+// BL-80, BL-82, BL-83, BL-84: dense rates of the whole chip, from the right row.
+func TestPeaks(t *testing.T) {
+	tests := []struct {
+		gpu  string
+		c    hw.Ceiling
+		u    hw.Unit
+		typ  hw.DType
+		want float64
+	}{
+		{"MI300X", hw.Achievable, hw.Matrix, hw.BF16, 708e12},
+		{"MI300X", hw.Achievable, hw.Matrix, hw.FP16, 654e12},
+		{"MI300X", hw.Achievable, hw.Matrix, hw.FP8, 1273e12},
+		{"MI300X", hw.Achievable, hw.Matrix, hw.FP32, 163e12},
+		{"MI300X", hw.Achievable, hw.Matrix, hw.FP64, 81e12},
+		{"MI300X", hw.Achievable, hw.Vector, hw.BF16, 163e12},
+		{"MI300X", hw.Achievable, hw.Vector, hw.FP32, 81e12},
+		{"MI300X", hw.Achievable, hw.Vector, hw.FP64, 40e12},
+		{"MI300X", hw.Datasheet, hw.Matrix, hw.BF16, 1307.4e12},
+		{"MI300X", hw.Datasheet, hw.Matrix, hw.FP8, 2614.9e12},
+		{"MI300X", hw.Datasheet, hw.Matrix, hw.Int8, 2614.9e12},
+		{"MI300X", hw.Datasheet, hw.Vector, hw.FP32, 163.4e12},
+		{"MI325X", hw.Achievable, hw.Matrix, hw.BF16, 843e12},
+		{"MI325X", hw.Achievable, hw.Matrix, hw.FP8, 1519e12},
+		{"MI325X", hw.Datasheet, hw.Matrix, hw.BF16, 1307.4e12},
+		{"MI350X", hw.Datasheet, hw.Matrix, hw.BF16, 2306.9e12},
+		{"MI355X", hw.Achievable, hw.Matrix, hw.BF16, 1686e12},
+		{"MI355X", hw.Achievable, hw.Matrix, hw.FP4, 5663e12},
+		{"MI355X", hw.Datasheet, hw.Matrix, hw.FP16, 2516.6e12},
+		{"MI355X", hw.Datasheet, hw.Matrix, hw.FP8, 5033.2e12},
+		{"MI355X", hw.Datasheet, hw.Vector, hw.FP64, 78.6e12},
+		{"MI250X", hw.Datasheet, hw.Matrix, hw.FP16, 383e12},
+		{"H100", hw.Datasheet, hw.Matrix, hw.BF16, 989.4e12},
+		{"H100 PCIe", hw.Datasheet, hw.Matrix, hw.BF16, 756e12},
+		{"H200", hw.Datasheet, hw.Matrix, hw.FP8, 1978.9e12},
+		{"A100", hw.Datasheet, hw.Matrix, hw.BF16, 312e12},
+		{"B200", hw.Datasheet, hw.Matrix, hw.FP4, 9e15},
+		{"L40S", hw.Datasheet, hw.Matrix, hw.FP8, 733e12},
+		{"RTX 4090", hw.Datasheet, hw.Matrix, hw.BF16, 165.2e12},
+		{"RTX 5090", hw.Datasheet, hw.Matrix, hw.BF16, 209.5e12},
+	}
+	for _, tt := range tests {
+		f, ok := lookup(t, tt.gpu).Peak(tt.c, tt.u, tt.typ)
+		if !ok || f.Value != tt.want || f.Substitute != "" {
+			t.Errorf("%s %v %v %v: got %+v, want %g", tt.gpu, tt.c, tt.u, tt.typ, f, tt.want)
+		}
+	}
+	for gpu, want := range map[string]float64{"MI300X": 5.3e12, "MI325X": 6e12, "MI355X": 8e12, "H200": 4.8e12, "RTX 4090": 1008e9} {
+		if f, ok := lookup(t, gpu).Bandwidth(hw.Datasheet, hw.DeviceMemory); !ok || f.Value != want {
+			t.Errorf("%s: bandwidth %+v, want %g", gpu, f, want)
+		}
+	}
+}
+
+func lookup(t *testing.T, name string) *hw.Spec {
+	t.Helper()
+	s, err := hw.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// BL-87 and the INT8 rate of the achievable set: a stand-in is used and named.
+func TestSubstitutes(t *testing.T) {
+	tests := []struct {
+		name, gpu string
+		c         hw.Ceiling
+		u         hw.Unit
+		typ       hw.DType
+		want      float64
+		says      string
+	}{
+		{"BL-87 fp8 on A100 runs in 16 bits", "A100", hw.Datasheet, hw.Matrix, hw.FP8, 312e12, "has no fp8 matrix unit"},
+		{"int8 was not measured", "MI300X", hw.Achievable, hw.Matrix, hw.Int8, 1273e12, "no int8 matrix peak is listed"},
+		{"fp4 on MI300X", "MI300X", hw.Achievable, hw.Matrix, hw.FP4, 1273e12, "has no fp4 matrix unit"},
+		{"fp32 products on vector units", "H100", hw.Datasheet, hw.Matrix, hw.FP32, 66.9e12, "fp32 vector"},
+		{"bf16 vectors by the data sheet", "MI300X", hw.Datasheet, hw.Vector, hw.BF16, 163.4e12, "fp32 vector"},
+		{"masks", "MI300X", hw.Achievable, hw.Vector, hw.Bool, 81e12, "no bool vector"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f, ok := lookup(t, tt.gpu).Peak(tt.c, tt.u, tt.typ)
+			if !ok || f.Value != tt.want || !strings.Contains(f.Substitute, tt.says) {
+				t.Errorf("got %+v, %v", f, ok)
+			}
+		})
+	}
+	if _, ok := hw.MI300X().Peak(hw.Achievable, hw.Matrix, hw.UnknownType); ok {
+		t.Error("a peak for an unknown type")
+	}
+	if _, ok := lookup(t, "H100").Peak(hw.Achievable, hw.Matrix, hw.BF16); ok {
+		t.Error("the achievable set borrows from the data sheet")
+	}
+}
+
+// BL-81: no default for an unknown GPU.
+func TestLookupUnknown(t *testing.T) {
+	_, err := hw.Lookup("AMD Instinct MI999X")
+	var unknown *hw.UnknownError
+	if !errors.As(err, &unknown) || len(unknown.Near) != 3 || !strings.HasPrefix(unknown.Near[0], "MI") {
+		t.Fatalf("got %v", err)
+	}
+	for _, says := range []string{"MI999X", "nearest", "spec file"} {
+		if !strings.Contains(err.Error(), says) {
+			t.Errorf("%q does not say %q", err, says)
+		}
+	}
+	if _, err := hw.Lookup(""); !errors.As(err, &unknown) {
+		t.Errorf("empty name: %v", err)
+	}
+}
+
+func TestLookupIgnoresCaseAndPunctuation(t *testing.T) {
+	for _, name := range []string{"mi300x", "AMD Instinct MI300X", "amd_instinct_mi300x", "NVIDIA-H100-80GB-HBM3", "rtx4090"} {
+		if _, err := hw.Lookup(name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestTemplateOfEveryGPUParses(t *testing.T) {
+	for _, s := range hw.All() {
+		data, err := hw.Template(s.Aliases[0])
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		got, err := hw.ParseSpec("mine.json", strings.NewReader(string(data)))
+		if err != nil {
+			t.Error(err)
+		} else if diff := cmp.Diff(s, got); diff != "" {
+			t.Errorf("%s: %s", s.Product, diff)
+		}
+		if own, err := hw.Lookup(s.Product); err != nil || own.Product != s.Product {
+			t.Errorf("%s is not found by its name: %v", s.Product, err)
+		}
+	}
+}
+
+// Every shipped GPU with any figures can be used by one ceiling or the other, for any type that models ask for.
+func TestChoose(t *testing.T) {
+	if c, note, ok := hw.Choose(hw.MI300X(), hw.Achievable); c != hw.Achievable || note != "" || !ok {
+		t.Errorf("MI300X: %v %q %v", c, note, ok)
+	}
+	if c, note, ok := hw.Choose(lookup(t, "H100"), hw.Achievable); c != hw.Datasheet || note == "" || !ok {
+		t.Errorf("H100: %v %q %v", c, note, ok)
+	}
+	if _, note, ok := hw.Choose(lookup(t, "MI308X"), hw.Achievable); ok || note == "" {
+		t.Errorf("MI308X: %q %v", note, ok)
+	}
+	for _, s := range hw.All() {
+		c, _, ok := hw.Choose(s, hw.Achievable)
+		for _, typ := range types {
+			if _, has := s.Peak(c, hw.Vector, typ); ok && !has && typ != hw.FP64 {
+				t.Errorf("%s: no %v vector peak for %v", s.Product, c, typ)
+			}
+		}
+	}
+}
