@@ -3,9 +3,12 @@
 package realtraces
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // Names of the traces, as [Path] takes them.
@@ -27,6 +30,25 @@ func Path(tb testing.TB, name string) string {
 		tb.Skipf("real trace %s is not there; set DITLENS_TRACES to the folder that holds it", name)
 	}
 	return p
+}
+
+// Text returns the uncompressed text of a trace. It skips the test when the file is not there.
+func Text(tb testing.TB, name string) []byte {
+	tb.Helper()
+	f, err := os.Open(Path(tb, name))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return text
 }
 
 func moduleParent(tb testing.TB) string {

@@ -1,52 +1,63 @@
-package scan_test
+package scan
 
 import (
 	"bytes"
-	"io"
-	"os"
 	"testing"
 
 	"github.com/ditlens/ditlens/internal/realtraces"
-	"github.com/ditlens/ditlens/internal/scan"
-	"github.com/klauspost/compress/gzip"
+	"github.com/valyala/fastjson"
 )
 
-func inflate(tb testing.TB, name string) []byte {
-	tb.Helper()
-	f, err := os.Open(realtraces.Path(tb, name))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return text
-}
-
+// BenchmarkScan compares the scanner with cutting events and parsing each by fastjson.
 func BenchmarkScan(b *testing.B) {
-	for _, name := range []string{realtraces.SD35, realtraces.FluxCapture} {
-		text := inflate(b, name)
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			b.ReportAllocs()
-			for b.Loop() {
-				s := scan.New(bytes.NewReader(text), scan.Options{})
-				n := 0
-				for k := s.Next(); k != scan.End; k = s.Next() {
-					if k == scan.IsEvent {
-						n++
+	for _, c := range []struct{ name, trace string }{{"sd35", realtraces.SD35}, {"capture", realtraces.FluxCapture}} {
+		text := realtraces.Text(b, c.trace)
+		run := func(name string, pass func() int) {
+			b.Run(c.name+"/"+name, func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				b.ReportAllocs()
+				for b.Loop() {
+					if n := pass(); n < 200_000 {
+						b.Fatal(n)
 					}
 				}
-				if n < 200_000 || s.Err() != nil {
-					b.Fatal(n, s.Err())
-				}
+			})
+		}
+		run("all", func() int { return scanAll(text, Options{}) })
+		run("unread", func() int { return scanAll(text, Options{Unread: "python_function"}) })
+		run("fastjson", func() int { return parseAll(text) })
+	}
+}
+
+func scanAll(text []byte, opts Options) (n int) {
+	s := New(bytes.NewReader(text), opts)
+	for k := s.Next(); k != End; k = s.Next() {
+		if k == IsEvent {
+			n++
+		}
+	}
+	return n
+}
+
+func parseAll(text []byte) (n int) {
+	var p fastjson.Parser
+	var e Event
+	i := bytes.Index(text, []byte(`"traceEvents"`))
+	for i += bytes.IndexByte(text[i:], '['); ; n++ {
+		for text[i] != '{' {
+			if text[i] == ']' {
+				return n
 			}
-		})
+			i++
+		}
+		end := e.skipNested(text, i)
+		v, err := p.ParseBytes(text[i:end])
+		if err != nil {
+			return 0
+		}
+		if len(v.GetStringBytes("ph")) != 1 || len(v.GetStringBytes("name")) == 0 || !v.Exists("ts") {
+			return 0
+		}
+		i = end
 	}
 }

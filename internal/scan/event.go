@@ -1,6 +1,9 @@
 package scan
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // An Event is one element of the event array. All its slices point into the scanner's window and are valid until the
 // next call of Next.
@@ -20,6 +23,7 @@ type Event struct {
 	Faults Fault
 	Fields []Field // of args, in the order of the file; duplicates of a key are all there
 	args   span
+	unread string // category whose args are passed unread
 }
 
 // A Value is a value as it stands in the file: a number, a word, a string with its quotes, an array or an object. It is
@@ -128,18 +132,14 @@ func (e *Event) parse(b []byte) outcome {
 			return broken
 		}
 		// 2. Key and colon.
-		key := i + 1
-		i = key
-		for i < len(b) && b[i] != '"' {
-			i++
+		bit, val := commonKey(b, i)
+		if val == 0 {
+			if bit, val = anyKey(b, i); val < 0 {
+				return val
+			}
 		}
-		keyEnd := i
-		i = colon(b, i+1)
-		if i < 0 {
-			return i
-		}
+		i = val
 		// 3. Value.
-		bit := envelope(b[key:keyEnd])
 		if seen&bit != 0 {
 			e.Faults |= DoubleKey
 		}
@@ -167,7 +167,7 @@ func (e *Event) parse(b []byte) outcome {
 }
 
 func (e *Event) reset() {
-	*e = Event{Offset: e.Offset, Fields: e.Fields[:0]}
+	*e = Event{Offset: e.Offset, Fields: e.Fields[:0], unread: e.unread}
 }
 
 // colon returns the index of the value behind the colon at or after b[i].
@@ -189,6 +189,75 @@ func colon(b []byte, i int) outcome {
 		return short
 	}
 	return i
+}
+
+// Keys with their quotes and colon as the eight-byte words that they begin, and masks for their lengths.
+const (
+	wordPh   = '"' | 'p'<<8 | 'h'<<16 | '"'<<24 | ':'<<32
+	wordTs   = '"' | 't'<<8 | 's'<<16 | '"'<<24 | ':'<<32
+	wordID   = '"' | 'i'<<8 | 'd'<<16 | '"'<<24 | ':'<<32
+	wordCat  = '"' | 'c'<<8 | 'a'<<16 | 't'<<24 | '"'<<32 | ':'<<40
+	wordPid  = '"' | 'p'<<8 | 'i'<<16 | 'd'<<24 | '"'<<32 | ':'<<40
+	wordTid  = '"' | 't'<<8 | 'i'<<16 | 'd'<<24 | '"'<<32 | ':'<<40
+	wordDur  = '"' | 'd'<<8 | 'u'<<16 | 'r'<<24 | '"'<<32 | ':'<<40
+	wordName = '"' | 'n'<<8 | 'a'<<16 | 'm'<<24 | 'e'<<32 | '"'<<40 | ':'<<48
+	wordArgs = '"' | 'a'<<8 | 'r'<<16 | 'g'<<24 | 's'<<32 | '"'<<40 | ':'<<48
+	mask5    = 1<<40 - 1
+	mask6    = 1<<48 - 1
+	mask7    = 1<<56 - 1
+)
+
+// commonKey reads an envelope key with its colon at b[i] by one load. It returns the bit of the key and the index of its
+// value, or 0 if it is any other key or is written in any other way.
+func commonKey(b []byte, i int) (bit uint, val int) {
+	if i+10 > len(b) {
+		return 0, 0
+	}
+	w := binary.LittleEndian.Uint64(b[i:])
+	switch w & mask6 {
+	case wordCat:
+		bit, val = kCat, i+6
+	case wordPid:
+		bit, val = kPid, i+6
+	case wordTid:
+		bit, val = kTid, i+6
+	case wordDur:
+		bit, val = kDur, i+6
+	default:
+		switch w & mask7 {
+		case wordName:
+			bit, val = kName, i+7
+		case wordArgs:
+			bit, val = kArgs, i+7
+		default:
+			switch w & mask5 {
+			case wordPh:
+				bit, val = kPh, i+5
+			case wordTs:
+				bit, val = kTs, i+5
+			case wordID:
+				bit, val = kID, i+5
+			default:
+				return 0, 0
+			}
+		}
+	}
+	if b[val] == ' ' {
+		val++
+	}
+	if b[val] <= ' ' {
+		return 0, 0
+	}
+	return bit, val
+}
+
+// anyKey reads any key with its colon at b[i] == '"'.
+func anyKey(b []byte, i int) (bit uint, val outcome) {
+	end, _ := stringEnd(b, i+1)
+	if end < 0 {
+		return 0, short
+	}
+	return envelope(b[i+1 : end]), colon(b, end+1)
 }
 
 // envelope returns the bit of an envelope key, 0 for any other.
@@ -222,11 +291,15 @@ func (e *Event) value(b []byte, i int, key uint) outcome {
 	case kName, kCat, kPh:
 		return e.text(b, i, key)
 	case kTs:
-		end := e.time(b, i, &e.TS, &e.HasTS)
-		return end
+		return e.time(b, i, &e.TS, &e.HasTS)
 	case kDur:
 		return e.time(b, i, &e.Dur, &e.HasDur)
 	case kArgs:
+		if e.unread != "" && string(e.Cat.Raw) == e.unread {
+			if end := passFlat(b, i); end != broken {
+				return end
+			}
+		}
 		return e.readArgs(b, i)
 	}
 	end := e.skip(b, i)
@@ -242,6 +315,20 @@ func (e *Event) value(b []byte, i int, key uint) outcome {
 		e.ID = b[i:end]
 	}
 	return end
+}
+
+// passFlat passes an object at b[i] without looking at its fields. It is broken, or rather not for this function, if it
+// holds an object, an escape or an odd number of quotes.
+func passFlat(b []byte, i int) outcome {
+	n := bytes.IndexByte(b[i:], '}')
+	if n < 0 {
+		return short
+	}
+	flat := b[i+1 : i+n]
+	if b[i] != '{' || bytes.IndexByte(flat, '{') >= 0 || bytes.IndexByte(flat, '\\') >= 0 || bytes.Count(flat, []byte{'"'})%2 != 0 {
+		return broken
+	}
+	return i + n + 1
 }
 
 // text reads a name, category or phase. One that is no string is kept as it stands.

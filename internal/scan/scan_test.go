@@ -87,7 +87,7 @@ func TestChunking(t *testing.T) {
 }
 
 func TestChunkingRealTrace(t *testing.T) {
-	text := inflate(t, realtraces.SD35)[:8<<20]
+	text := realtraces.Text(t, realtraces.SD35)[:8<<20]
 	want := dump(bytes.NewReader(text), scan.Options{})
 	if got := dump(iotest.HalfReader(bytes.NewReader(text)), scan.Options{Window: 64}); got != want {
 		t.Error("the records depend on how the text is cut")

@@ -13,6 +13,15 @@ func (e *Event) skip(b []byte, i int) outcome {
 	case '{', '[':
 		return e.skipNested(b, i)
 	default:
+		if c-'0' <= 9 { // a plain integer needs no second look
+			end := i + 1
+			for end < len(b) && b[end]-'0' <= 9 {
+				end++
+			}
+			if end < len(b) && ends(b[end]) {
+				return end
+			}
+		}
 		return e.skipWord(b, i)
 	}
 }
