@@ -14,6 +14,7 @@ import (
 type inputTable struct {
 	byText  map[string]*Inputs // by the raw text of the fields
 	byValue map[string]*Inputs // by the canonical form
+	parsers [4]fastjson.Parser // one for each list that is held at the same time
 	key     []byte
 }
 
@@ -72,13 +73,13 @@ func (t *inputTable) parse(e *scan.Event) Inputs {
 		key, raw := e.Key(f), e.Value(f)
 		switch string(key) {
 		case "Input Dims", "Input dims":
-			dims = list(raw)
+			dims = list(&t.parsers[0], raw)
 		case "Input type", "Input Type":
-			types = list(raw)
+			types = list(&t.parsers[1], raw)
 		case "Input Strides", "Input strides":
-			strides = list(raw)
+			strides = list(&t.parsers[2], raw)
 		case "Concrete Inputs":
-			values = list(raw)
+			values = list(&t.parsers[3], raw)
 		default:
 			if !volatile(key) {
 				in.setExtra(scan.Text{Raw: key}.String(), raw.Text().String())
@@ -111,9 +112,9 @@ func (in *Inputs) setExtra(key, value string) {
 	in.Extra[key] = value
 }
 
-// list parses an array. Each has its own parser since the values live as long as it.
-func list(raw []byte) []*fastjson.Value {
-	v, err := new(fastjson.Parser).ParseBytes(raw)
+// list parses an array. Its values live until the parser is used again.
+func list(p *fastjson.Parser, raw []byte) []*fastjson.Value {
+	v, err := p.ParseBytes(raw)
 	if err != nil {
 		return nil
 	}

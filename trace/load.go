@@ -103,13 +103,22 @@ func (l *loader) text(file File, src *source) error {
 		file.Format = format
 	}
 	ahead := newReadahead(r)
-	p := newPassage(l, file, scan.New(ahead, scan.Options{MaxEvent: l.opts.MaxEvent}))
+	p := newPassage(l, file, scan.New(ahead, l.scanOptions()))
 	err = p.run()
 	ahead.Close() // from here on nobody else reads src
 	if err == nil {
 		err = p.settle(src)
 	}
 	return err
+}
+
+// scanOptions leave the args of Python frames unread unless they are of use; a strict reading looks at all.
+func (l *loader) scanOptions() scan.Options {
+	o := scan.Options{MaxEvent: l.opts.MaxEvent}
+	if !l.opts.Strict && !l.opts.Stacks {
+		o.Unread = "python_function"
+	}
+	return o
 }
 
 // progress calls the callback at most ten times a second, and once at the end.

@@ -119,18 +119,21 @@ func Int(num []byte) (int64, bool) {
 	if v, n := fastInt(num, 0); n == len(num) && n > 0 {
 		return v, true
 	}
+	if len(num) == 0 {
+		return 0, false
+	}
 	if len(num) > 2 && num[0] == '0' && num[1]|0x20 == 'x' {
 		u, err := strconv.ParseUint(string(num[2:]), 16, 64)
 		return int64(u), err == nil
+	}
+	if len(num) > 40 || !numeric(num) {
+		return 0, false
 	}
 	if u, err := strconv.ParseUint(string(num), 10, 64); err == nil {
 		return int64(u), true
 	}
 	if v, err := strconv.ParseInt(string(num), 10, 64); err == nil {
 		return v, true
-	}
-	if len(num) > 40 || !numeric(num) {
-		return 0, false
 	}
 	f, err := strconv.ParseFloat(string(num), 64)
 	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
