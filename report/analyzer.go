@@ -61,7 +61,40 @@ func (a *Analyzer) Analyze(ctx context.Context, t *trace.Trace) (*Report, error)
 	in.findModulation()
 	in.rankFindings()
 	in.setStatus()
+	r.fillLists()
 	return r, nil
+}
+
+// fillLists makes absent lists empty ones, so that a program that reads report.json finds a list wherever one is promised.
+func (r *Report) fillLists() {
+	fill(&r.WorkloadEvidence)
+	fill(&r.Trace.Files)
+	fill(&r.Split.Reasons)
+	fill(&r.Split.Classes)
+	fill(&r.Split.Steps)
+	fill(&r.Split.Phases)
+	fill(&r.Split.PhaseTotals)
+	fill(&r.Split.SubPeriods)
+	fill(&r.Split.NonEmptyModes)
+	fill(&r.Split.Attempts)
+	fill(&r.Timeline.PerDevice)
+	fill(&r.Operators)
+	fill(&r.OperatorTotals)
+	fill(&r.KernelTotals)
+	fill(&r.Modulation)
+	fill(&r.Coverage.ByCategory)
+	fill(&r.Findings)
+	fill(&r.Diagnostics)
+	for i := range r.Operators {
+		fill(&r.Operators[i].Kernels)
+		fill(&r.Operators[i].Notes)
+	}
+}
+
+func fill[T any](s *[]T) {
+	if *s == nil {
+		*s = []T{}
+	}
 }
 
 // analysis is a Report in the making with what it is made of.
