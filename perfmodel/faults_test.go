@@ -246,6 +246,8 @@ func TestMatmulOfLibraries(t *testing.T) {
 	wants(t, call("aten::_weight_int8pack_mm", bf16(16, 64), i8(32, 64), bf16(32)), f, 2*16*64+32*64+64+2*16*32)
 	wants(t, call("bitsandbytes::gemv_4bit", bf16(1, 64), tensor("unsigned char", 1024, 1), list("[32, 64]"), f32(32), f32(16), number("64")),
 		2*64*32, 128+1024+128+64)
+	fmoe := call("aiter::fmoe", bf16(16, 64), bf16(16, 64), bf16(8, 32, 64), bf16(8, 64, 16), absent, absent, absent, absent, number("2"))
+	wants(t, fmoe, 2*32*64*(32+16), 2*(16*64*2+8*(32*64+64*16)))
 	moe := call("aiter::ck_moe_stage1", bf16(16, 64), bf16(8, 32, 64), bf16(8, 64, 16), tensor("int", 40), tensor("int", 8), tensor("int", 1),
 		bf16(16, 2, 32), number("2"))
 	if w := wants(t, moe, 2*32*64*32, 2*(16*64+8*32*64+32*32)); w.Certainty != perfmodel.Estimated {
@@ -260,7 +262,14 @@ func TestBL72CompiledKernels(t *testing.T) {
 	if w.Bytes != 50_337_792 || w.Certainty != perfmodel.LowerBound {
 		t.Errorf("%d bytes, %v", w.Bytes, w.Certainty)
 	}
-	refused(t, call("triton_poi_fused_add_mul_0", x...), "block sizes")
+	if w := wants(t, call("triton_poi_fused_add_mul_0", x[:3]...), 0, 50_337_792); w.Certainty != perfmodel.Estimated {
+		t.Errorf("without iteration space: %v", w.Certainty)
+	}
+	older := call("triton_poi_fused_add_cos_sin_0", f32(10, 10), f32(10, 10), f32(10, 10), number("100"))
+	older.Inputs.Extra = map[string]string{"grid": "grid(100,)", "kernel_backend": "triton"}
+	wants(t, older, 900, 1200)
+	wants(t, call("triton_tem_fused_mm_3", bf16(64, 128), bf16(128, 32), bf16(64, 32)), 2*64*128*32, 2*(64*128+128*32+64*32))
+	refused(t, call("triton_tem_fused_flex_attention_3", bf16(1, 8, 64, 64)), "operands")
 	refused(t, &perfmodel.Call{Name: "triton_poi_fused_add_mul_0"}, "arguments")
 	refused(t, fused("triton_poi_fused_add_mul_0", "XBLOCK=1024", bf16(8), absent), "sizes")
 	unnamed := work(t, fused("triton_12", "XBLOCK=1024", x...))

@@ -18,8 +18,9 @@ func groupedModels() []Entry {
 		entry("gemm.bitsandbytes_4bit", "2MNK at the type of A; packed 4-bit weight with a scale a block", gemv4bit, "bitsandbytes::gemv_4bit"),
 		entry("gemm.grouped", experts, func(c *Call) (Work, error) { return grouped(c, 1, 1, false) }, "aten::_grouped_mm"),
 		entry("gemm.scaled_grouped", experts, scaledGrouped, "aten::_scaled_grouped_mm"),
-		entry("gemm.moe_stage1", experts+"; the weight is (E,N,K)", func(c *Call) (Work, error) { return moe(c, 1) }, "aiter::ck_moe_stage1"),
-		entry("gemm.moe_stage2", experts+"; the weight is (E,N,K)", func(c *Call) (Work, error) { return moe(c, 2) }, "aiter::ck_moe_stage2"),
+		entry("gemm.moe_stage1", experts+"; the weight is (E,N,K)", func(c *Call) (Work, error) { return moe(c, 1) }, "aiter::ck_moe_stage1", "aiter::ck_moe_stage1_fwd"),
+		entry("gemm.moe_stage2", experts+"; the weight is (E,N,K)", func(c *Call) (Work, error) { return moe(c, 2) }, "aiter::ck_moe_stage2", "aiter::ck_moe_stage2_fwd"),
+		{Model: Func(Info{"gemm.moe_fused", experts + "; both products in one kernel", GEMM, false}, fusedMoE), Patterns: []string{"aiter::fmoe*"}},
 	}
 }
 
@@ -148,6 +149,28 @@ func moe(c *Call, stage int) (Work, error) {
 		return Work{}, c.missing("experts a token")
 	}
 	return grouped(c, stage, topk, true)
+}
+
+// fusedMoE is fmoe(out, tokens, gate (E,N,K), down (E,K,I), sorted ids, weights, experts, count, topk, …).
+func fusedMoE(c *Call) (Work, error) {
+	in := reading{call: c}
+	out, x, gate, down := in.matrix(0, 2), in.matrix(1, 2), in.matrix(2, 3), in.matrix(3, 3)
+	topk, ok := c.Int(8)
+	in.require(ok && topk > 0 && topk < 1<<20, "experts a token")
+	if in.err != nil {
+		return Work{}, in.err
+	}
+	k := x.last(0)
+	in.require(gate.last(0) == k && down.last(1) == k && gate.Dims[0] == down.Dims[0], "agreeing shapes of tokens and weights")
+	rows := product(x.last(1), topk)
+	used := min(gate.Dims[0], rows)
+	w := Work{Category: GEMM}
+	w.charge(hw.Matrix, x.Type, sum(product(2, rows, k, gate.last(1)), product(2, rows, k, down.last(0))))
+	weights := ratio(sum(gate.Bytes(), down.Bytes()), max(1, gate.Dims[0]))
+	w.Read = sum(x.Bytes(), product(used, weights))
+	w.Written = product(out.Elements(), out.store)
+	w.doubt(Estimated, "which experts are used is not recorded: as many as there are rows")
+	return in.done(w)
 }
 
 // grouped is a product of rows with the weights of their experts. Rows that carry their experts as a dimension are not repeated.

@@ -20,20 +20,20 @@ func tritonModels() []Entry {
 // A space is the iteration space of a kernel: x (y, z) outputs, each over r elements.
 type space struct {
 	total, reduced int64
-	sizes          int
 	reduction      bool
+	assumed        bool // not recorded: as large as the largest tensor
 }
 
 func inductor(c *Call) (Work, error) {
 	in := reading{call: c}
-	s := iterations(&in)
-	if in.err != nil {
-		return Work{}, in.err
+	if strings.HasPrefix(c.Name, "triton_tem_") {
+		return template(&in)
 	}
+	s := iterations(&in)
 	var w Work
 	var scan pointers
-	for i := range c.Inputs.Args {
-		if isTensor(&c.Inputs.Args[i]) {
+	for i := range c.args() {
+		if isTensor(c.arg(i)) {
 			t := in.tensor(i)
 			w.Bytes = sum(w.Bytes, s.bytes(&t))
 			scan.add(&t, s)
@@ -45,6 +45,8 @@ func inductor(c *Call) (Work, error) {
 	}
 	fused := fusionOf(c.Name)
 	switch {
+	case s.assumed:
+		w.doubt(Estimated, "the iteration space is not recorded: every tensor counted whole, once")
 	case scan.updatedInPlace(s, fused.any(opAddmm)):
 		w.Bytes = sum(w.Bytes, s.bytes(&scan.first))
 		w.doubt(Estimated, "the first tensor is taken as updated in place, since no other can be the result")
@@ -53,7 +55,9 @@ func inductor(c *Call) (Work, error) {
 	case scan.clamped:
 		w.doubt(LowerBound, "a tensor of which a part is used is counted up to the iteration space")
 	}
-	w.charge(hw.Vector, scan.first.Type, product(s.total, fused.flops))
+	if !s.assumed {
+		w.charge(hw.Vector, scan.first.Type, product(s.total, fused.flops))
+	}
 	w.Category, w.Kind = fused.class()
 	return in.done(w)
 }
@@ -61,37 +65,20 @@ func inductor(c *Call) (Work, error) {
 // bytes is what a kernel moves of one tensor.
 func (s *space) bytes(t *Tensor) int64 { return product(min(t.Unique(), s.total), t.store) }
 
-// iterations reads the sizes of the iteration space off the trailing whole numbers. Their count is that of the block names, and one more for
-// a persistent reduction, whose reduction block is fixed at compile time.
+// iterations reads the sizes of the iteration space off the trailing whole numbers. When their count is not recorded the space is
+// taken as large as any tensor.
 func iterations(in *reading) space {
 	c := in.call
 	s := space{total: 1, reduced: 1}
-	if c.Inputs == nil {
-		in.require(false, "arguments")
-		return s
+	outer, reduced := dimensionsOf(c)
+	if outer == 0 {
+		return space{total: tooMuch, reduced: 1, assumed: true}
 	}
-	blocks := c.Inputs.Extra["kernel_kwargs"]
-	persistent := strings.HasPrefix(c.Name, "triton_per_")
-	reduced := 0
-	for more := true; more; {
-		var block string
-		block, blocks, more = strings.Cut(blocks, ",")
-		switch block, _, _ = strings.Cut(block, "="); strings.TrimSpace(block) {
-		case "XBLOCK", "YBLOCK", "ZBLOCK":
-			s.sizes++
-		case "R0_BLOCK", "R1_BLOCK", "RBLOCK":
-			reduced++
-		}
-	}
-	if persistent {
-		reduced++
-	}
-	s.sizes, s.reduction = s.sizes+reduced, reduced > 0
-	in.require(s.sizes > reduced, "block sizes (kernel_kwargs)")
-	n := c.args()
-	for k := range s.sizes {
-		size, ok := c.Int(n - 1 - k)
-		in.require(ok && size >= 0 && c.arg(n-1-k).Type == "Scalar", "sizes of the iteration space")
+	s.reduction = reduced > 0
+	for k := range outer + reduced {
+		i := c.args() - 1 - k
+		size, ok := c.Int(i)
+		in.require(ok && size >= 0 && c.arg(i).Type == "Scalar", "sizes of the iteration space")
 		if in.err != nil {
 			return s
 		}
@@ -101,6 +88,76 @@ func iterations(in *reading) space {
 		}
 	}
 	return s
+}
+
+// dimensionsOf counts the dimensions of the iteration space, reduced ones apart: by the names of the blocks, or in older traces by the
+// arguments of the grid. A persistent reduction has its reduction block fixed at compile time. Outer is 0 when nothing is recorded.
+func dimensionsOf(c *Call) (outer, reduced int) {
+	if c.Inputs == nil {
+		return 0, 0
+	}
+	blocks := c.Inputs.Extra["kernel_kwargs"]
+	for more := blocks != ""; more; {
+		var block string
+		block, blocks, more = strings.Cut(blocks, ",")
+		switch block, _, _ = strings.Cut(block, "="); strings.TrimSpace(block) {
+		case "XBLOCK", "YBLOCK", "ZBLOCK":
+			outer++
+		case "R0_BLOCK", "R1_BLOCK", "RBLOCK":
+			reduced++
+		}
+	}
+	persistent := strings.HasPrefix(c.Name, "triton_per_")
+	if outer > 0 {
+		if persistent {
+			reduced++
+		}
+		return outer, reduced
+	}
+	grid, ok := strings.CutPrefix(c.Inputs.Extra["grid"], "grid(")
+	if !ok {
+		return 0, 0
+	}
+	for piece := range strings.SplitSeq(strings.TrimSuffix(grid, ")"), ",") {
+		if strings.TrimSpace(piece) != "" {
+			outer++
+		}
+	}
+	if persistent || strings.HasPrefix(c.Name, "triton_red_") {
+		reduced = 1
+	}
+	return outer, reduced
+}
+
+// template is a product that the Inductor wrote itself, with its prologue and epilogue: A and B are the first two tensors that fit, the
+// result is the last.
+func template(in *reading) (Work, error) {
+	c := in.call
+	var w Work
+	var tensors [16]Tensor
+	n := 0
+	for i := range c.args() {
+		if isTensor(c.arg(i)) && n < len(tensors) {
+			tensors[n] = in.tensor(i)
+			w.Bytes = sum(w.Bytes, tensors[n].Bytes())
+			n++
+		}
+	}
+	if in.err != nil {
+		return Work{}, in.err
+	}
+	for i := 0; i+2 < n; i++ {
+		a, b, out := &tensors[i], &tensors[i+1], &tensors[n-1]
+		rank := len(a.Dims)
+		if rank < 2 || len(b.Dims) != rank || b.last(1) != a.last(0) || out.Elements() != product(a.Elements()/max(1, a.last(0)), b.last(0)) {
+			continue
+		}
+		w.charge(hw.Matrix, a.Type, product(2, out.Elements(), a.last(0)))
+		w.doubt(Estimated, "the first two tensors that fit are taken as the operands")
+		w.Category, w.Kind = GEMM, "compiled template"
+		return in.done(w)
+	}
+	return Work{}, c.missing("operands of the template's product")
 }
 
 // pointers is what the tensors of a kernel tell of reading and writing.
