@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ditlens/ditlens/internal/realtraces"
+	"github.com/ditlens/ditlens/internal/synth"
+)
+
+// call runs the command and returns what it printed.
+func call(t testing.TB, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(context.Background(), args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func file(t testing.TB, name string, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func zipped(t testing.TB, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func unzipped(t testing.TB, data []byte) []byte {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestSampleIsWhatTheGeneratorMakes(t *testing.T) {
+	for name, unnamed := range map[string]bool{"sample.json.gz": false, "sample_unmarked.json.gz": true} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(unzipped(t, data), synth.Flux(synth.FluxConfig{Unnamed: unnamed}).JSON()) {
+			t.Errorf("%s is not what the generator makes; run go generate", name)
+		}
+	}
+}
+
+func TestWithoutArgumentsPrintsTheSample(t *testing.T) {
+	code, out, errs := call(t)
+	if code != exitOK || errs != "" {
+		t.Errorf("exit %d, stderr %q", code, errs)
+	}
+	for _, want := range []string{"## Executive Summary", "| workload_type | diffusion |", "| throughput_unit | images/sec |", "4 / 4 / not given"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the report lacks %q", want)
+		}
+	}
+}
+
+func TestUnmarkedSampleBySignatures(t *testing.T) {
+	code, out, _ := call(t, "-split", "autocorrelation", "sample_unmarked.json.gz")
+	if code != exitOK || !strings.Contains(out, "4 / none / not given, by autocorrelation") {
+		t.Errorf("exit %d\n%.1500s", code, out)
+	}
+}
+
+func TestOutWritesAllForms(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	if code, _, errs := call(t, "-out", dir, "sample.json.gz"); code != exitOK {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	for _, name := range []string{"analysis.md", "report.json", "report.html", "kernel_candidates.json", "kernel_roofline.json", "diffusion_roofline.json",
+		"unified_perf_summary.csv", "ops_summary.csv", "gpu_timeline.csv", "steps.csv", "steady_state.pt.trace.json.gz"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	t.Run("the steady state is a trace with the same steps", func(t *testing.T) {
+		code, out, errs := call(t, filepath.Join(dir, "steady_state.pt.trace.json.gz"))
+		if code != exitOK || !strings.Contains(out, "4 / 4 / not given") {
+			t.Errorf("exit %d: %s\n%.1500s", code, errs, out)
+		}
+	})
+	t.Run("the workload is restored from the report", func(t *testing.T) {
+		again := filepath.Join(t.TempDir(), "again")
+		if code, _, errs := call(t, "-model", "sample/flux", "-resolution", "512x512", "-out", dir, "sample.json.gz"); code != exitOK {
+			t.Fatal(errs)
+		}
+		if code, _, errs := call(t, "-workload", filepath.Join(dir, "report.json"), "-out", again, "sample_unmarked.json.gz"); code != exitOK {
+			t.Fatal(errs)
+		}
+		data, err := os.ReadFile(filepath.Join(again, "report.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r struct{ Workload struct{ Model string } }
+		if err := json.Unmarshal(data, &r); err != nil || r.Workload.Model != "sample/flux" {
+			t.Errorf("%v, model %q", err, r.Workload.Model)
+		}
+	})
+}
+
+func TestExitCodes(t *testing.T) {
+	whole := synth.Flux(synth.FluxConfig{}).JSON()
+	gz := zipped(t, whole)
+	irregular := synth.New()
+	for i := range 30 {
+		irregular.Addmm(int64(64+i*i), 512, int64(128+8*i))
+	}
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string // in stderr
+	}{
+		"missing file":         {[]string{"no/such/file.json"}, exitInput, "no/such/file.json"},
+		"empty file":           {[]string{file(t, "empty.json", nil)}, exitInput, "byte 0"},
+		"not JSON":             {[]string{file(t, "text.json", []byte("hello, world\n"))}, exitInput, "text.json: byte 0"},
+		"JSON but no trace":    {[]string{file(t, "other.json", []byte(`{"a": 1}`))}, exitInput, "other.json"},
+		"gzip cut at its head": {[]string{file(t, "head.json.gz", gz[:6])}, exitInput, "head.json.gz"},
+		"gzip cut":             {[]string{file(t, "cut.json.gz", gz[:len(gz)/2])}, exitOK, ""},
+		"text cut":             {[]string{file(t, "cut.json", whole[:len(whole)/2])}, exitOK, ""},
+		"cut, strict":          {[]string{"-strict", file(t, "cut.json", whole[:len(whole)/2])}, exitInput, "cut.json: byte"},
+		"no GPU events":        {[]string{file(t, "host.json", []byte(`{"traceEvents": []}`))}, exitEmpty, "no GPU events"},
+		"no steady state":      {[]string{"-require-steady-state", file(t, "odd.json", irregular.JSON())}, exitUnsteady, "no steady state"},
+		"no steps, no demand":  {[]string{file(t, "odd.json", irregular.JSON())}, exitOK, ""},
+		"unknown flag":         {[]string{"-nope"}, exitUsage, "-nope"},
+		"two traces":           {[]string{"a", "b"}, exitUsage, "one trace"},
+		"unknown mode":         {[]string{"-split", "magic"}, exitUsage, "magic"},
+		"bad marker":           {[]string{"-marker", "("}, exitUsage, "-marker"},
+		"bad resolution":       {[]string{"-resolution", "big"}, exitUsage, "HxW"},
+		"unknown GPU":          {[]string{"-hw", "MI300Y"}, exitUsage, "MI300X"},
+		"missing spec":         {[]string{"-hw", "no.json"}, exitUsage, "no.json"},
+		"spec with a typo":     {[]string{"-hw", file(t, "spec.json", []byte(`{"product": "x", "bandwith": 1}`))}, exitUsage, "bandwith"},
+		"bad ceiling":          {[]string{"-ceiling", "sky"}, exitUsage, "sky"},
+		"bad type":             {[]string{"-workload-type", "cake"}, exitUsage, "cake"},
+		"help":                 {[]string{"-h"}, exitOK, "usage: analyze"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, _, errs := call(t, c.args...)
+			if code != c.code || !strings.Contains(errs, c.says) {
+				t.Errorf("exit %d, stderr %q; want exit %d and %q", code, errs, c.code, c.says)
+			}
+			if c.code == exitInput && strings.Count(errs, "\n") != 1 {
+				t.Errorf("want one line, got %q", errs)
+			}
+		})
+	}
+}
+
+func TestCutTraceSaysSo(t *testing.T) {
+	gz := zipped(t, synth.Flux(synth.FluxConfig{Steps: 8}).JSON())
+	dir := t.TempDir()
+	if code, _, errs := call(t, "-out", dir, file(t, "cut.json.gz", gz[:len(gz)*2/3])); code != exitOK {
+		t.Fatal(errs)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "report.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		Status     string
+		Throughput struct{ Value *float64 }
+		Trace      struct{ Files []struct{ Truncated bool } }
+		Split      struct{ Steps []struct{ Complete bool } }
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != "partial" || !r.Trace.Files[0].Truncated || r.Throughput.Value != nil {
+		t.Errorf("status %s, files %+v, throughput %v", r.Status, r.Trace.Files, r.Throughput.Value)
+	}
+}
+
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	for name, data := range map[string][]byte{"rank_0.trace.json": synth.Flux(synth.FluxConfig{}).JSON(),
+		"decode_only_rank_0.trace.json": []byte(`{"traceEvents": []}`), "execution_details.json": []byte(`[{"file": "x"}]`)} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, _, errs := call(t, dir)
+	if code != exitOK || !strings.Contains(errs, "analysing "+filepath.Join(dir, "rank_0.trace.json")) {
+		t.Errorf("exit %d, stderr %s", code, errs)
+	}
+}
+
+func TestFluxFindsItsCapture(t *testing.T) {
+	path := realtraces.Path(t, realtraces.Flux)
+	realtraces.Path(t, realtraces.FluxCapture)
+	code, out, errs := call(t, path)
+	if code != exitOK || !strings.Contains(out, "sage_fwd") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	if strings.Contains(out, "graph_without_capture") {
+		t.Error("the capture beside the trace was not merged")
+	}
+}
