@@ -97,7 +97,7 @@ func (b *Builder) build(ctx context.Context) (*Trace, error) {
 	t := &Trace{Header: b.header, Files: b.files, Diagnostics: b.diagnostics}
 	steps := []func(*Trace){
 		b.placeThreads, b.placeOps, b.placeFrames, b.placeGPU, b.placeLaunches, b.placeAnnotations,
-		link, fallbackByExternalID, repairDurations, diagnose,
+		link, adoptCaptured, fallbackByExternalID, repairDurations, diagnose,
 	}
 	for _, step := range steps {
 		if err := ctx.Err(); err != nil {

@@ -24,6 +24,7 @@ func (m *merger) graft() *Trace {
 		switch {
 		case owners[i] != None:
 			out.GPU[i].Op = placed[owners[i]]
+			out.GPU[i].ExternalID = copies[owners[i]].op.ExternalID
 		case out.GPU[i].Op != None:
 			out.GPU[i].Op = moved[out.GPU[i].Op]
 		}
