@@ -1,7 +1,6 @@
 package perfmodel_test
 
 import (
-	"context"
 	"encoding/csv"
 	"maps"
 	"math"
@@ -299,24 +298,4 @@ func TestAgainstReference(t *testing.T) {
 			}
 		})
 	}
-}
-
-func loadReal(t testing.TB, name, capture string) *trace.Trace {
-	t.Helper()
-	tr, err := trace.Load(context.Background(), trace.LoadOptions{}, realtraces.Path(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if capture == "" {
-		return tr
-	}
-	c, err := trace.Load(context.Background(), trace.LoadOptions{}, realtraces.Path(t, capture))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, _, err = trace.MergeCapture(tr, trace.Capture{Trace: c})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr
 }
