@@ -199,10 +199,16 @@ func (b *Builder) placeLaunches(t *Trace) {
 			named[key{g.File, g.Correlation}] = true
 		}
 	}
+	kinds := make(map[string]LaunchKind) // names are few
 	kept := b.launches[:0]
 	for _, l := range b.launches {
 		if l.Kind == LaunchOther {
-			l.Kind = launchKind(l.Name)
+			kind, ok := kinds[l.Name]
+			if !ok {
+				kind = launchKind(l.Name)
+				kinds[l.Name] = kind
+			}
+			l.Kind = kind
 		}
 		if l.Kind != LaunchOther || named[key{t.Threads[l.Thread].File, l.Correlation}] {
 			l.Op, l.GPU = None, 0

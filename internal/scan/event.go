@@ -24,6 +24,7 @@ type Event struct {
 	Fields []Field // of args, in the order of the file; duplicates of a key are all there
 	args   span
 	unread string // category whose args are passed unread
+	known  *wordings
 }
 
 // A Value is a value as it stands in the file: a number, a word, a string with its quotes, an array or an object. It is
@@ -106,68 +107,87 @@ const (
 // parse reads the event that begins at b[0] == '{' in one strict pass and returns the index behind it.
 func (e *Event) parse(b []byte) outcome {
 	e.reset()
-	var seen uint
-	i := 1
-	for {
-		// 1. To the key; an empty object and commas in excess end here too.
+	i, seen := e.known.match(e, b)
+	var at [len(keysOfWording)]int // where the values of the first keys begin
+	inOrder := 0                   // how many of the first keys came in the order of a wording
+	for behind := seen != 0; ; behind = true {
+		// 1. A comma or the end behind a value.
 		for i < len(b) && b[i] <= ' ' {
 			i++
 		}
 		if i >= len(b) {
 			return short
 		}
-		switch b[i] {
-		case '"':
-		case '}':
-			if seen != 0 {
-				e.Faults |= DoubleComma
+		if behind {
+			switch b[i] {
+			case ',':
+				i++
+			case '}':
+				e.Raw = b[:i+1]
+				if inOrder == len(at) {
+					e.known.learn(e, &at)
+				}
+				return i + 1
+			default:
+				return broken
 			}
+		}
+		// 2. To the key.
+		if i = e.toKey(b, i, behind); i < 0 {
+			return i
+		}
+		if b[i] == '}' {
 			e.Raw = b[:i+1]
 			return i + 1
-		case ',':
-			e.Faults |= DoubleComma
-			i++
-			continue
-		default:
-			return broken
 		}
-		// 2. Key and colon.
+		// 3. Key and colon.
 		bit, val := commonKey(b, i)
 		if val == 0 {
 			if bit, val = anyKey(b, i); val < 0 {
 				return val
 			}
 		}
-		i = val
-		// 3. Value.
 		if seen&bit != 0 {
 			e.Faults |= DoubleKey
 		}
 		seen |= bit
-		if i = e.value(b, i, bit); i < 0 {
+		if inOrder < len(at) && bit == keysOfWording[inOrder] {
+			at[inOrder] = val
+			inOrder++
+		} else if inOrder < len(at) {
+			inOrder = len(at) + 1 // no wording
+		}
+		// 4. Value.
+		if i = e.value(b, val, bit); i < 0 {
 			return i
-		}
-		// 4. Comma or end.
-		for i < len(b) && b[i] <= ' ' {
-			i++
-		}
-		if i >= len(b) {
-			return short
-		}
-		switch b[i] {
-		case ',':
-			i++
-		case '}':
-			e.Raw = b[:i+1]
-			return i + 1
-		default:
-			return broken
 		}
 	}
 }
 
+// toKey returns the index of the next key's quote, or of the brace of an event that ends here though a key was due.
+// Commas in excess are passed.
+func (e *Event) toKey(b []byte, i int, due bool) outcome {
+	for ; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			return i
+		case c <= ' ':
+		case c == ',':
+			e.Faults |= DoubleComma
+		case c == '}':
+			if due {
+				e.Faults |= DoubleComma
+			}
+			return i
+		default:
+			return broken
+		}
+	}
+	return short
+}
+
 func (e *Event) reset() {
-	*e = Event{Offset: e.Offset, Fields: e.Fields[:0], unread: e.unread}
+	*e = Event{Offset: e.Offset, Fields: e.Fields[:0], unread: e.unread, known: e.known}
 }
 
 // colon returns the index of the value behind the colon at or after b[i].

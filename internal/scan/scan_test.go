@@ -94,6 +94,30 @@ func TestChunkingRealTrace(t *testing.T) {
 	}
 }
 
+// TestEventsAlone reads events one after the other and each on its own: what an event says does not depend on its
+// neighbours, whose wording it may share.
+func TestEventsAlone(t *testing.T) {
+	for _, name := range []string{realtraces.SD35, realtraces.FluxCapture} {
+		text := realtraces.Text(t, name)
+		s := scan.New(bytes.NewReader(text), scan.Options{})
+		for n := 0; s.Next() != scan.End; n++ {
+			e := s.Event()
+			if len(e.Raw) == 0 || n%7 != 0 {
+				continue
+			}
+			alone := scan.New(io.MultiReader(strings.NewReader("["), bytes.NewReader(e.Raw), strings.NewReader("]")), scan.Options{Window: 1024})
+			if k := alone.Next(); k != scan.IsEvent {
+				t.Fatalf("%s: %q: %v", name, e.Raw, k)
+			}
+			a := alone.Event()
+			if a.Phase != e.Phase || a.Cat.String() != e.Cat.String() || a.Name.String() != e.Name.String() || a.Name.Plain != e.Name.Plain || string(a.PID) != string(e.PID) ||
+				string(a.TID) != string(e.TID) || a.TS != e.TS || a.Dur != e.Dur || a.HasTS != e.HasTS || a.HasDur != e.HasDur || len(a.Fields) != len(e.Fields) || a.Faults != e.Faults {
+				t.Fatalf("%s: %q: alone %+v, in its place %+v", name, e.Raw, a, e)
+			}
+		}
+	}
+}
+
 // TestEveryPrefix cuts each text at every byte: reading ends, with no fewer events the longer the text.
 func TestEveryPrefix(t *testing.T) {
 	for i, text := range texts {

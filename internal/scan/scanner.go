@@ -93,7 +93,7 @@ func New(r io.Reader, opts Options) *Scanner {
 		opts.MaxEvent = defaultMaxEvent
 	}
 	s := &Scanner{r: r, buf: make([]byte, max(opts.Window, 16)), limit: min(opts.MaxEvent, limitMaxEvent)}
-	s.event.unread = opts.Unread
+	s.event.unread, s.event.known = opts.Unread, new(wordings)
 	return s
 }
 
