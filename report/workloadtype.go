@@ -6,7 +6,6 @@ import (
 
 	"github.com/ditlens/ditlens/perfmodel"
 	"github.com/ditlens/ditlens/split"
-	"github.com/ditlens/ditlens/trace"
 )
 
 // findWorkloadType tells diffusion from other work, by evidence that it lists. Diffusion needs a marker of it, or denoising
@@ -146,13 +145,14 @@ func (e *evidence) against() {
 			break
 		}
 	}
-	for i := range e.trace.GPU {
-		g := &e.trace.GPU[i]
-		low := strings.ToLower(g.Name)
-		if g.Kind == trace.Kernel && (strings.Contains(low, "paged") || strings.Contains(low, "kv_cache") || strings.Contains(low, "kvcache") ||
-			strings.Contains(low, "batchdecode") || strings.Contains(low, "batch_decode")) {
-			e.add(&e.llm, 2, "the kernel %.80s: a paged KV cache", g.Name)
+	for i := range e.KernelTotals {
+		name := e.KernelTotals[i].Name
+		if w := wordIn(strings.ToLower(name), pagedWords); w != "" {
+			e.add(&e.llm, 2, "the kernel %.80s: a paged KV cache", name)
 			break
 		}
 	}
 }
+
+// pagedWords are parts of the names of kernels that read a paged KV cache.
+var pagedWords = []string{"paged", "kv_cache", "kvcache", "batchdecode", "batch_decode"}
