@@ -32,6 +32,7 @@ type attention struct {
 	corner       corner
 	typed        bool // the causal argument is a mask type: 0 none, 1 top left, 2 bottom right
 	mask         int
+	maskFrom     int // a mask is the first tensor from here on that has a row a query and a column a key; 0 for none
 	lse          int // whether the log of the sum of exponentials is returned too
 	lengths      int // cumulative sequence lengths of q, those of k follow; given only for ragged batches
 	longest      int // longest sequence of q, that of k follows
@@ -52,10 +53,6 @@ func (a attention) entry(name, doc string, ops ...string) Entry {
 	return Entry{Model: a.model(name, doc), Ops: ops}
 }
 
-func (a attention) patterns(name, doc string, patterns ...string) Entry {
-	return Entry{Model: a.model(name, doc), Patterns: patterns}
-}
-
 func (a attention) model(name, doc string) OpModel {
 	return &attentionModel{Info{Name: name, Doc: doc, Category: Attention, Wrapper: a.wrapper}, a.work, a.sizes}
 }
@@ -66,7 +63,7 @@ func attentionModels() []Entry {
 	masked := dense.with(func(a *attention) { a.causal, a.mask, a.lse = 6, 3, 4 })
 	math := sdpa.with(func(a *attention) { a.unfused = true })
 	aiter := dense.with(func(a *attention) {
-		a.order, a.causal, a.corner, a.window, a.lse = tokensFirst, 5, bottomRight, 6, 8
+		a.order, a.causal, a.corner, a.window, a.lse, a.maskFrom = tokensFirst, 5, bottomRight, 6, 8, 8
 	})
 	varlen := dense.with(func(a *attention) {
 		a.order, a.corner, a.lengths, a.longest = ragged, bottomRight, 3, 5
@@ -90,18 +87,16 @@ func attentionModels() []Entry {
 			"aten::_efficient_attention_forward"),
 		dense.with(func(a *attention) { a.mask, a.lse, a.causal, a.lengths, a.longest = 3, 8, 10, 4, 6 }).entry("attention.cudnn",
 			"2BH(d+e) a visible pair, the bias is read once", "aten::_cudnn_attention_forward"),
-		aiter.with(func(a *attention) { a.mask = 12 }).entry("attention.aiter_v3",
-			"2BH(d+e) a visible pair; causal to the bottom right, windows counted exactly", "aiter::fmha_v3_fwd"),
-		aiter.with(func(a *attention) { a.mask = 11 }).entry("attention.aiter",
-			"2BH(d+e) a visible pair; causal to the bottom right, windows counted exactly", "aiter::mha_fwd", "aiter::_flash_attn_forward"),
-		aiter.with(func(a *attention) { a.handle, a.window, a.lse = true, none, none }).entry("attention.aiter_wrapper",
+		aiter.entry("attention.aiter", "2BH(d+e) a visible pair; causal to the bottom right, windows counted exactly",
+			"aiter::fmha_v3_fwd", "aiter::mha_fwd", "aiter::_flash_attn_forward"),
+		aiter.with(func(a *attention) { a.handle, a.lse = true, none }).entry("attention.aiter_wrapper",
 			"as attention.aiter; an output may come first", "aiter::wrapper_fmha_v3_fwd"),
-		varlen.with(func(a *attention) { a.handle, a.causal, a.causalBefore = true, 12, 10 }).entry("attention.aiter_varlen",
+		varlen.with(func(a *attention) { a.handle, a.causal, a.causalBefore, a.window = true, 12, 10, 13 }).entry("attention.aiter_varlen",
 			"2H(d+e) a visible pair of each sequence; unequal lengths are estimated",
 			"aiter::mha_varlen_fwd", "aiter::fmha_v3_varlen_fwd", "aiter::wrapper_fmha_v3_varlen_fwd"),
-		dense.with(func(a *attention) { a.order, a.causal, a.corner, a.window = tokensFirst, 5, bottomRight, none }).entry(
+		dense.with(func(a *attention) { a.order, a.causal, a.corner, a.window = tokensFirst, 5, bottomRight, 6 }).entry(
 			"attention.flash_attn", "2BH(d+e) a visible pair; causal to the bottom right", "flash_attn::_flash_attn_forward"),
-		varlen.with(func(a *attention) { a.causal = 9 }).entry("attention.flash_attn_varlen",
+		varlen.with(func(a *attention) { a.causal, a.window = 9, 10 }).entry("attention.flash_attn_varlen",
 			"2H(d+e) a visible pair of each sequence; unequal lengths are estimated", "flash_attn::_flash_attn_varlen_forward"),
 		dense.with(func(a *attention) { a.order, a.causal, a.corner = tokensFirst, 24, bottomRight }).entry("attention.flash_attn_3",
 			"2BH(d+e) a visible pair; causal to the bottom right", "flash_attn_3::fwd"),
@@ -110,8 +105,12 @@ func attentionModels() []Entry {
 		dense.with(func(a *attention) {
 			a.sparse = "block-sparse: the kept blocks are not recorded, dense work counted"
 		}).entry("attention.block_sparse", "2BH(d+e) a pair, all pairs counted", "xfuser::flex_block_attn"),
-		dense.with(func(a *attention) { a.order, a.mask = tokensFirst, 3 }).patterns("attention.xformers",
-			"2BH(d+e) a pair; masks beyond an additive bias are not recorded", "xformers_flash::flash_fwd", "xformers::efficient_attention_forward_*"),
+		dense.with(func(a *attention) {
+			a.order, a.causal, a.corner, a.window, a.lengths, a.longest = tokensFirst, 10, bottomRight, 11, 3, 6
+		}).entry("attention.xformers_flash", "2BH(d+e) a visible pair; causal to the bottom right", "xformers_flash::flash_fwd"),
+		dense.with(func(a *attention) { a.order, a.causal, a.typed, a.mask, a.lengths = tokensFirst, 9, true, 3, 4 }).entry(
+			"attention.xformers", "2BH(d+e) a visible pair by the type of the causal mask, the bias is read once",
+			"xformers::efficient_attention_forward_cutlass"),
 		sageEntry(),
 	}
 }
@@ -163,7 +162,7 @@ func (a attention) sizes(c *Call) (h heads, ok bool) {
 	}
 	h = headsOf(&in, order, &q, &k, &v)
 	_, h.causal = a.reach(c, new(Work), h)
-	h.masked = a.mask != none && c.Given(a.mask)
+	h.masked = a.mask != none && c.Given(a.mask) || a.foundMask(&in, h) > 0
 	return h, in.err == nil
 }
 
@@ -181,7 +180,7 @@ func (a attention) work(c *Call) (Work, error) {
 		pairs = a.raggedPairs(&in, &w, reach, h)
 	}
 	chargeHeads(&w, h, pairs, q.Type, v.Type)
-	w.Read = sum(q.Bytes(), k.Bytes(), v.Bytes(), in.bytes(a.mask))
+	w.Read = sum(q.Bytes(), k.Bytes(), v.Bytes(), in.bytes(a.mask), a.foundMask(&in, h))
 	w.Written = product(h.batch, h.query, h.nq, h.e, max(2, q.store))
 	if lse, _ := c.Bool(a.lse); lse {
 		w.Written = sum(w.Written, product(4, h.batch, h.query, h.nq))
@@ -198,9 +197,19 @@ func (a attention) work(c *Call) (Work, error) {
 	return in.done(w)
 }
 
+// foundMask returns the bytes of a mask among the last arguments, whose order has changed from release to release.
+func (a attention) foundMask(in *reading, h heads) int64 {
+	for i := a.maskFrom; i > 0 && i < in.call.args(); i++ {
+		if m, ok := in.optional(i); ok && len(m.Dims) >= 2 && m.last(1) == h.nq && m.last(0) == h.nk {
+			return m.Bytes()
+		}
+	}
+	return 0
+}
+
 // shifted moves every argument by one.
 func (a attention) shifted() attention {
-	for _, i := range [...]*int{&a.causal, &a.causalBefore, &a.mask, &a.lse, &a.lengths, &a.longest, &a.window} {
+	for _, i := range [...]*int{&a.causal, &a.causalBefore, &a.mask, &a.maskFrom, &a.lse, &a.lengths, &a.longest, &a.window} {
 		if *i > 0 {
 			*i++
 		}
@@ -237,6 +246,7 @@ func (a attention) reach(c *Call, w *Work, h heads) (b band, causal bool) {
 	} else if !known {
 		if causal, known = c.Bool(a.causal); !known && a.causalBefore > 0 {
 			causal, known = c.Bool(a.causalBefore)
+			a.window -= a.causal - a.causalBefore
 		}
 	}
 	if !known {

@@ -127,6 +127,8 @@ func TestBL64Causal(t *testing.T) {
 			rowsOf(1, 77*100-77*76/2), perfmodel.Exact},
 		{"decode", sdpa(aiter, bf16(1, 1, 20, 64), bf16(1, 100, 20, 64), number("0."), number("1."), number("True"), number("-1"), number("0")),
 			rowsOf(1, 100), perfmodel.Exact},
+		{"varlen, earlier order", call("aiter::mha_varlen_fwd", bf16(77, 20, 64), bf16(77, 20, 64), bf16(77, 20, 64), tensor("int", 2), tensor("int", 2),
+			number("77"), number("77"), number("0."), number("1."), number("False"), number("True"), number("-1"), number("-1")), 15_375_360, perfmodel.Exact},
 		{"window", sdpa(aiter, bf16(1, 100, 20, 64), bf16(1, 100, 20, 64), number("0."), number("1."), number("False"), number("2"), number("1")),
 			rowsOf(1, 100*4-(2+1)-1), perfmodel.Exact},
 	} {
@@ -232,8 +234,15 @@ func TestMatmulOfLibraries(t *testing.T) {
 		tensor("c10::Float8_e8m0fnu", 16, 2), tensor("c10::Float8_e8m0fnu", 32, 2)), f, 16*32+32*32+32+64+2*16*32)
 	wants(t, call("aiter::hipb_mm", bf16(16, 64), bf16(64, 32)), f, 2*(16*64+64*32+16*32))
 	wants(t, call("mylib::fp8_blockscale_gemm", bf16(16, 64), fp8(32, 64), f32(1, 2)), f, 2*16*64+32*64+8+2*16*32)
+	wants(t, call("mylib::fp8_blockscale_gemm", fp8(16, 64), f32(16, 1), fp8(32, 64), f32(1, 2)), f, 16*64+64+32*64+8+2*16*32)
 	wants(t, call("mylib::mxfp4_gemm", bf16(16, 64), tensor("unsigned char", 32, 32), tensor("unsigned char", 32, 2), bf16(32)),
 		f+16*32, 2*16*64+32*32+64+64+2*16*32)
+	te := make([]trace.Arg, 22)
+	te[0], te[3], te[4], te[5], te[9], te[10], te[14] = tensor("unsigned char", 32, 64), number("6"), number("1"), tensor("unsigned char", 16, 64),
+		number("0"), bf16(16, 32), bf16(0)
+	if w := wants(t, call("tex_ts::te_gemm_ts", te...), f, 16*64+32*64+2*16*32); w.Compute[0].Type != hw.FP8 {
+		t.Errorf("8-bit floats recorded as bytes: %v", w.Compute[0].Type)
+	}
 	flags := func(a, b, c string) []trace.Arg {
 		return []trace.Arg{number("15"), number(a), number(b), number(c), number("1")}
 	}

@@ -45,7 +45,6 @@ func gemmModels() []Entry {
 	nk := plain.with(func(g *gemm) { g.transposed = true })
 	a8w8 := nk.with(func(g *gemm) { g.result, g.scales = bf16, [2]int{2, 3} })
 	a4w4 := a8w8.with(func(g *gemm) { g.packed = true })
-	blockwise := nk.with(func(g *gemm) { g.scales[0] = 2 })
 	return []Entry{
 		{Model: mm.model("gemm.mm", "2MNK; A, B read and the result written once"), Ops: []string{"aten::mm", "aten::_sparse_mm"}},
 		{Model: addmm.model("gemm.addmm", "2MNK + MN for the bias, which may be of any shape that broadcasts; none when beta is 0"),
@@ -77,8 +76,6 @@ func gemmModels() []Entry {
 			Patterns: []string{"aiter::gemm_a4w4*", "aiter::_gemm_a4w4*"}},
 		{Model: mm.with(func(g *gemm) { g.out = none }).model("gemm.hipblaslt", "2MNK, B is (K,N)"),
 			Ops: []string{"aiter::hipb_mm", "aiter::rocb_mm", "aiter::wvSpltK"}},
-		{Model: blockwise.model("gemm.fp8_blockscale", "2MNK at the type of A; the weight (N,K) has one byte an element and block scales"),
-			Ops: []string{"mylib::fp8_blockscale_gemm"}},
 	}
 }
 

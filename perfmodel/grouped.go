@@ -13,6 +13,8 @@ func groupedModels() []Entry {
 		{Model: Func(Info{"gemm.primus", "2MNK by the flags of transposition; operands, scales and the result once", GEMM, false}, primus),
 			Patterns: []string{"primus_turbo*::hipblaslt_gemm_fp8", "primus_turbo*::hipblaslt_gemm_fp4"}},
 		entry("gemm.transformer_engine", "2MNK, K by the flag of A; operands, bias and the result once", transformerEngine, "tex_ts::te_gemm_ts"),
+		entry("gemm.fp8_blockscale", "2MNK at the type of the weight (N,K); operands and block scales once, the result in 16 bits", blockScaled,
+			"mylib::fp8_blockscale_gemm"),
 		entry("gemm.mxfp4", "2MNK with K twice the stored one of the weight, (N,K/2), with a scale for 32", mxfp4, "mylib::mxfp4_gemm"),
 		entry("gemm.weight_int4", "2MNK at the type of A; packed 4-bit weight", weightInt4, "aten::_weight_int4pack_mm"),
 		entry("gemm.bitsandbytes_4bit", "2MNK at the type of A; packed 4-bit weight with a scale a block", gemv4bit, "bitsandbytes::gemv_4bit"),
@@ -53,12 +55,16 @@ func primus(c *Call) (Work, error) {
 	return in.done(w)
 }
 
-// transformerEngine is te_gemm_ts(A, …, A type 3, trans A 4, B 5, …, trans B 9, D 10, …, bias 14, …). 8-bit floats are recorded as
-// bytes; the type argument tells them.
+// transformerEngine is te_gemm_ts(A, scale, index, type, [scaling mode,] trans A, B, scale, index, type, [scaling mode,] trans B, D, scale, type,
+// amax, bias, …). 8-bit floats are recorded as bytes; the type argument tells them. Later releases have the scaling modes.
 func transformerEngine(c *Call) (Work, error) {
 	in := reading{call: c}
-	a, b, d := in.matrix(0, 2), in.matrix(5, 2), in.matrix(10, 2)
-	transA, ok := c.Bool(4)
+	mode := 0
+	if !c.Given(5) && c.Given(6) {
+		mode = 1
+	}
+	a, b, d := in.matrix(0, 2), in.matrix(5+mode, 2), in.matrix(10+2*mode, 2)
+	transA, ok := c.Bool(4 + mode)
 	in.require(ok, "flag of transposition")
 	if in.err != nil {
 		return Work{}, in.err
@@ -74,10 +80,31 @@ func transformerEngine(c *Call) (Work, error) {
 	w := Work{Category: GEMM}
 	w.charge(hw.Matrix, typ, product(2, d.Elements(), k))
 	w.Read, w.Written = sum(a.Bytes(), b.Bytes()), product(d.Elements(), d.store)
-	if bias, ok := in.optional(14); ok && bias.Elements() > 0 {
+	if bias, ok := in.optional(14 + 2*mode); ok && bias.Elements() > 0 {
 		w.Read = sum(w.Read, bias.Bytes())
 		w.charge(hw.Matrix, typ, d.Elements())
 	}
+	return in.done(w)
+}
+
+// blockScaled is fp8_blockscale_gemm(A, weight (N,K), scale), which brings A to 8 bits itself, or fp8_blockscale_gemm(A, scale, weight, scale).
+func blockScaled(c *Call) (Work, error) {
+	in := reading{call: c}
+	weight := 1
+	if c.Given(3) {
+		weight = 2
+	}
+	a, b := in.matrix(0, 2), in.matrix(weight, 2)
+	if in.err != nil {
+		return Work{}, in.err
+	}
+	in.require(a.last(0) == b.last(0), "agreeing inner dimensions")
+	w := matmulSizes{1, a.last(1), b.last(1), b.last(0)}.work(b.Type)
+	w.Read = sum(a.Bytes(), b.Bytes(), in.bytes(weight+1))
+	if weight == 2 {
+		w.Read = sum(w.Read, in.bytes(1))
+	}
+	w.Written = product(a.last(1), b.last(1), max(2, a.store))
 	return in.done(w)
 }
 

@@ -76,7 +76,8 @@ func (p pointwise) work(c *Call) (Work, error) {
 	if a := c.arg(1); p.op == "gelu" && a != nil && strings.Contains(a.Value, "tanh") {
 		flops = 10
 	}
-	w.charge(hw.Vector, e.computeType(), product(flops, n))
+	typ, flops := realArithmetic(e.computeType(), flops)
+	w.charge(hw.Vector, typ, product(flops, n))
 	w.Read, w.Written = e.bytes(), product(n, out.bytes)
 	return in.done(w)
 }
@@ -205,6 +206,17 @@ func (e *elementwise) computeType() hw.DType {
 		return t
 	}
 	return hw.FP32
+}
+
+// realArithmetic turns an operation on complex numbers into those on their parts: the six of a product.
+func realArithmetic(t hw.DType, flops int64) (hw.DType, int64) {
+	switch t {
+	case hw.Complex64:
+		return hw.FP32, 6 * flops
+	case hw.Complex128:
+		return hw.FP64, 6 * flops
+	}
+	return t, flops
 }
 
 func numberRank(text string) rank {

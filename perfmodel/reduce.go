@@ -85,7 +85,7 @@ func (r reduction) extreme(c *Call) (Work, error) {
 func (r reduction) remaining(in *reading, x *Tensor) int64 {
 	var buf [16]int64
 	dims, ok := in.call.Ints(r.dim, buf[:0])
-	if !ok || len(dims) == 0 || in.call.arg(r.dim).Type == "Scalar" && in.overall(r.dim) {
+	if !ok || len(dims) == 0 || r.whole(in.call) {
 		return 1
 	}
 	var gone uint64
@@ -105,11 +105,8 @@ func (r reduction) remaining(in *reading, x *Tensor) int64 {
 	return n
 }
 
-// overall tells whether the argument where dimensions would be is another one: a dtype, or the flag of an overload without dimensions.
-func (r *reading) overall(i int) bool {
-	a := r.call.arg(i)
-	return a.Value == "True" || a.Value == "False"
-}
+// whole reports whether the call is of the overload that reduces everything and takes a type, where others take dimensions.
+func (r reduction) whole(c *Call) bool { return r.dtype != none && c.args() <= r.dtype }
 
 func (r reduction) resultOf(in *reading, x *Tensor) storage {
 	for i := 1; i < in.call.args(); i++ {
@@ -117,7 +114,11 @@ func (r reduction) resultOf(in *reading, x *Tensor) storage {
 			return out.storage()
 		}
 	}
-	if code, ok := in.call.Int(r.dtype); ok {
+	dtype := r.dtype
+	if r.whole(in.call) {
+		dtype = r.dim
+	}
+	if code, ok := in.call.Int(dtype); ok && r.dtype != none {
 		if s, known := storageOfCode(code); known {
 			return s
 		}

@@ -84,6 +84,8 @@ func TestNormsAndReductions(t *testing.T) {
 	wants(t, call("aten::sum", tensor("int", 4, 8), list("[0]"), number("False"), absent), 32, 4*32+8*8)
 	wants(t, call("aten::sum", f32(4, 8), absent), 32, 4*32+4)
 	wants(t, call("aten::sum", f32(4, 8)), 32, 4*32+4)
+	wants(t, call("aten::sum", bf16(4, 8), number("6")), 32, 2*32+4)
+	wants(t, call("aten::mean", bf16(4, 8), list("[0]"), number("False"), number("6")), 32, 2*32+4*8)
 	wants(t, call("aten::mean", f32(4, 8), list("[]"), number("False"), absent), 32, 4*32+4)
 	wants(t, call("aten::argmax", tensor("int", 1, 77), number("-1"), number("False")), 77, 4*77+8)
 	wants(t, call("aten::max", f32(4, 8), number("1"), number("False")), 32, 4*32+12*4)
@@ -116,6 +118,8 @@ func TestPointwiseTypes(t *testing.T) {
 	wants(t, call("aten::clamp", bf16(16), number("0"), number("1")), 32, 64)
 	wants(t, call("aten::pow", f32(16), number("2")), 32, 128)
 	wants(t, call("aten::add", strided(bf16(4, 8), 0, 1), bf16(4, 8), number("1")), 32, 16+64+64)
+	complexes := tensor("c10::complex<float>", 16)
+	wants(t, call("aten::mul", complexes, complexes), 6*16, 3*8*16)
 	refused(t, call("aten::add", f32(3), f32(4), number("1")), "broadcast")
 	refused(t, call("aten::add", number("1"), number("2")), "argument 0")
 }
