@@ -115,31 +115,45 @@ func pairLine(tokens []int32, r *region) pairing {
 	both := align.LCS(nodes, tokens)
 	p.matched = both.Length
 	p.against = contradictions(both.First, len(nodes))
-	next := r.nextOtherClass()
+	next := r.nextSame()
 	for j := range tokens {
-		first, last := both.First[j], both.Last[j]
-		if first != None && last != None && next[min(first, last)] > max(first, last) {
+		if first, last := both.First[j], both.Last[j]; first != None && last != None && r.sure(both, j, next) {
 			p.node[j] = first
 		}
 	}
 	return p
 }
 
-// nextOtherClass has, for each node, the next one of its token whose class differs.
-func (r *region) nextOtherClass() []int32 {
-	next := make([]int32, len(r.nodes))
-	later := make(map[int32]int32) // last node seen of a token, from the end
-	for i := len(r.nodes) - 1; i >= 0; i-- {
-		n := &r.nodes[i]
-		next[i] = int32(len(r.nodes))
-		if k, ok := later[n.token]; ok {
-			if r.nodes[k].class == n.class {
-				next[i] = next[k]
-			} else {
-				next[i] = k
-			}
+// maxCandidates bounds the nodes that are looked at for one event.
+const maxCandidates = 256
+
+// sure tells whether all nodes that a longest alignment can give event j are of one class.
+func (r *region) sure(x *align.Alignment, j int, next []int32) bool {
+	first, last := min(x.First[j], x.Last[j]), max(x.First[j], x.Last[j])
+	class := r.nodes[x.First[j]].class
+	n := 0
+	for i := first; i <= last; i = next[i] {
+		if n++; n > maxCandidates {
+			return false
 		}
-		later[n.token] = int32(i)
+		if r.nodes[i].class != class && x.Optimal(int(i), j) {
+			return false
+		}
+	}
+	return true
+}
+
+// nextSame has, for each node, the next one of its token, or the number of nodes.
+func (r *region) nextSame() []int32 {
+	next := make([]int32, len(r.nodes))
+	later := make(map[int32]int32)
+	for i := len(r.nodes) - 1; i >= 0; i-- {
+		token := r.nodes[i].token
+		next[i] = int32(len(r.nodes))
+		if k, ok := later[token]; ok {
+			next[i] = k
+		}
+		later[token] = int32(i)
 	}
 	return next
 }

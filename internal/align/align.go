@@ -2,23 +2,47 @@
 // common subsequence has.
 package align
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // None stands for a token without partner.
 const None = -1
 
-// A Result holds two longest alignments of a sequence b to a sequence a. First and Last have one index into a, or None,
+// An Alignment holds two longest alignments of a sequence b to a sequence a. First and Last have one index into a, or None,
 // for each token of b. Of all longest common subsequences, First pairs each token of b with the earliest tokens of a that
 // it can have, Last with the latest: a pair that both have is in every one of them.
-type Result struct {
+type Alignment struct {
 	First, Last []int32
 	Length      int // of the longest common subsequence
+
+	a, b     []int32
+	prefixes *table
+	suffixes *table // of both sequences reversed; nil until it is needed
 }
 
 // LCS aligns b to a. It takes len(a) * len(b) / 64 steps and as many words of memory.
-func LCS(a, b []int32) Result {
+func LCS(a, b []int32) *Alignment {
 	t := newTable(a, b)
-	return Result{First: t.walk(a, b, true), Last: t.walk(a, b, false), Length: t.length(len(a), len(b))}
+	return &Alignment{First: t.walk(a, b, true), Last: t.walk(a, b, false), Length: t.length(len(a), len(b)), a: a, b: b, prefixes: t}
+}
+
+// Optimal tells whether some longest common subsequence pairs b[j] with a[i].
+func (x *Alignment) Optimal(i, j int) bool {
+	if x.a[i] != x.b[j] {
+		return false
+	}
+	if x.suffixes == nil {
+		x.suffixes = newTable(reversed(x.a), reversed(x.b))
+	}
+	return x.prefixes.length(i, j)+1+x.suffixes.length(len(x.a)-i-1, len(x.b)-j-1) == x.Length
+}
+
+func reversed(list []int32) []int32 {
+	list = slices.Clone(list)
+	slices.Reverse(list)
+	return list
 }
 
 // A table holds the lengths of the common subsequences of all prefixes of a and b as bits. Row i stands for a[:i]; bit j is

@@ -53,6 +53,12 @@ func TestLCSBoundsAllLongest(t *testing.T) {
 			t.Fatalf("a=%v b=%v: first %v (%v), last %v (%v) not among %v", a, b, r.First, first, r.Last, last, all)
 		}
 		for j := range b {
+			for i := range a {
+				some := slices.ContainsFunc(all, func(one []int32) bool { return one[j] == int32(i) })
+				if got := r.Optimal(i, j); got != some {
+					t.Fatalf("a=%v b=%v: Optimal(%d, %d) is %v", a, b, i, j, got)
+				}
+			}
 			if r.First[j] != r.Last[j] || r.First[j] == align.None {
 				continue
 			}
