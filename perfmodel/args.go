@@ -9,7 +9,8 @@ import (
 	"github.com/ditlens/ditlens/trace"
 )
 
-// A Tensor is a tensor argument whose shape and element type are recorded and make sense. It shares its slices with the call.
+// A Tensor is a tensor argument whose shape and element type are recorded and make sense. It shares its slices with
+// the call.
 type Tensor struct {
 	Dims    []int64
 	Strides []int64 // nil when not recorded
@@ -18,8 +19,8 @@ type Tensor struct {
 	count   int64
 }
 
-// Elements is the number of elements that the shape spans, 1 for a 0-dimensional tensor. It counts elements as stored: two FP4
-// values are one.
+// Elements is the number of elements that the shape spans, 1 for a 0-dimensional tensor. It counts elements as
+// stored: two FP4 values are one.
 func (t *Tensor) Elements() int64 { return t.count }
 
 // Unique is the number of different elements: dimensions of stride 0 repeat the same ones.
@@ -52,8 +53,8 @@ func (t *Tensor) last(i int) int64 {
 	return t.Dims[i]
 }
 
-// Tensor returns argument i of the call. The error is a *[MissingError] when it is no tensor, was not given, or lacks a known
-// element type or a sane shape, and a *[RangeError] when its elements cannot be counted.
+// Tensor returns argument i of the call. The error is a *[MissingError] when it is no tensor, was not given, or lacks
+// a known element type or a sane shape, and a *[RangeError] when its elements cannot be counted.
 func (c *Call) Tensor(i int) (Tensor, error) {
 	a := c.arg(i)
 	if a == nil {
@@ -106,8 +107,8 @@ func (c *Call) Bool(i int) (value, ok bool) {
 	return false, false
 }
 
-// Ints returns the list of whole numbers that was recorded for argument i ("[1, 1]", or a single number), appended to buf.
-// Ok is false when there is none.
+// Ints returns the list of whole numbers that was recorded for argument i ("[1, 1]", or a single number), appended to
+// buf. Ok is false when there is none.
 func (c *Call) Ints(i int, buf []int64) (list []int64, ok bool) {
 	a := c.arg(i)
 	if a == nil || a.Value == "" {
@@ -210,6 +211,14 @@ func (r *reading) optional(i int) (t Tensor, ok bool) {
 	return r.tensor(i), r.err == nil
 }
 
+// dims returns the shape of argument i, nil when it has none.
+func (r *reading) dims(i int) []int64 {
+	if a := r.call.arg(i); a != nil {
+		return a.Dims
+	}
+	return nil
+}
+
 // bytes returns what reading the optional argument i moves, 0 when it was not given.
 func (r *reading) bytes(i int) int64 {
 	if t, ok := r.optional(i); ok {
@@ -246,10 +255,15 @@ func (r *reading) done(w Work) (Work, error) {
 	return w, nil
 }
 
-// charge adds arithmetic to the work.
+// charge adds arithmetic to the work. Wide integers have no matrix unit on any GPU: their products run on the vector
+// unit.
 func (w *Work) charge(u hw.Unit, t hw.DType, flops int64) {
 	if flops == 0 {
 		return
+	}
+	switch t {
+	case hw.Bool, hw.Int16, hw.Int32, hw.Int64:
+		u = hw.Vector
 	}
 	for i := range w.Compute {
 		c := &w.Compute[i]

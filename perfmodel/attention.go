@@ -2,9 +2,9 @@ package perfmodel
 
 import "github.com/ditlens/ditlens/hw"
 
-// Attention does 2 (d+e) operations a head and a visible pair of query and key: the product with the keys at the type of q, that with
-// the values at the type of v. Softmax is not counted. q, k, v and the mask are read once, the result is written once, two bytes an
-// element when the inputs have one. Query heads may share the heads of k and v.
+// Attention does 2 (d+e) operations a head and a visible pair of query and key: the product with the keys at the type
+// of q, that with the values at the type of v. Softmax is not counted. q, k, v and the mask are read once, the result
+// is written once, two bytes an element when the inputs have one. Query heads may share the heads of k and v.
 
 // A headOrder is the order of dimensions of q, k and v.
 type headOrder uint8
@@ -23,7 +23,8 @@ const (
 	bottomRight
 )
 
-// An attention says where an operator keeps its arguments. Positions are of schema arguments, none for what it lacks.
+// An attention says where an operator keeps its arguments. Positions are of schema arguments, 0 for what it lacks: that is
+// always a query or an output before it.
 type attention struct {
 	handle       bool // an output may come before q and shift all arguments by one
 	order        headOrder
@@ -42,77 +43,9 @@ type attention struct {
 	wrapper      bool // dispatches to one of the others
 }
 
-var dense = attention{causal: none, mask: none, lse: none, lengths: none, longest: none, window: none}
-
-func (a attention) with(change func(*attention)) attention {
-	change(&a)
-	return a
-}
-
 func (a attention) entry(name, doc string, ops ...string) Entry {
-	return Entry{Model: a.model(name, doc), Ops: ops}
-}
-
-func (a attention) model(name, doc string) OpModel {
-	return &attentionModel{Info{Name: name, Doc: doc, Category: Attention, Wrapper: a.wrapper}, a.work, a.sizes}
-}
-
-func attentionModels() []Entry {
-	sdpa := dense.with(func(a *attention) { a.causal, a.mask = 5, 3 })
-	flash := dense.with(func(a *attention) { a.causal = 4 })
-	masked := dense.with(func(a *attention) { a.causal, a.mask, a.lse = 6, 3, 4 })
-	math := sdpa.with(func(a *attention) { a.unfused = true })
-	aiter := dense.with(func(a *attention) {
-		a.order, a.causal, a.corner, a.window, a.lse, a.maskFrom = tokensFirst, 5, bottomRight, 6, 8, 8
-	})
-	varlen := dense.with(func(a *attention) {
-		a.order, a.corner, a.lengths, a.longest = ragged, bottomRight, 3, 5
-	})
-	return []Entry{
-		sdpa.with(func(a *attention) { a.wrapper = true }).entry("attention.sdpa",
-			"2BH(d+e) a visible pair; causal from the top left", "aten::scaled_dot_product_attention"),
-		sdpa.entry("attention.sdpa_overrideable", "2BH(d+e) a visible pair; causal from the top left",
-			"aten::_scaled_dot_product_fused_attention_overrideable"),
-		math.entry("attention.math", "as attention.sdpa; the scores go to memory and back, a lower bound", "aten::_scaled_dot_product_attention_math"),
-		flash.entry("attention.sdpa_flash", "2BH(d+e) a visible pair; causal from the top left",
-			"aten::_scaled_dot_product_flash_attention", "aten::_scaled_dot_product_flash_attention_for_cpu"),
-		masked.entry("attention.sdpa_masked", "2BH(d+e) a visible pair, the bias is read once",
-			"aten::_scaled_dot_product_efficient_attention", "aten::_scaled_dot_product_cudnn_attention"),
-		dense.with(func(a *attention) {
-			a.order, a.causal, a.lengths, a.longest, a.window = tokensFirst, 8, 3, 5, 11
-		}).entry("attention.flash", "2BH(d+e) a visible pair; ragged batches by their cumulative lengths", "aten::_flash_attention_forward"),
-		dense.with(func(a *attention) {
-			a.order, a.causal, a.typed, a.mask, a.lse, a.lengths, a.longest = tokensFirst, 9, true, 3, 10, 4, 6
-		}).entry("attention.efficient", "2BH(d+e) a visible pair by the type of the causal mask, the bias is read once",
-			"aten::_efficient_attention_forward"),
-		dense.with(func(a *attention) { a.mask, a.lse, a.causal, a.lengths, a.longest = 3, 8, 10, 4, 6 }).entry("attention.cudnn",
-			"2BH(d+e) a visible pair, the bias is read once", "aten::_cudnn_attention_forward"),
-		aiter.entry("attention.aiter", "2BH(d+e) a visible pair; causal to the bottom right, windows counted exactly",
-			"aiter::fmha_v3_fwd", "aiter::mha_fwd", "aiter::_flash_attn_forward"),
-		aiter.with(func(a *attention) { a.handle, a.lse = true, none }).entry("attention.aiter_wrapper",
-			"as attention.aiter; an output may come first", "aiter::wrapper_fmha_v3_fwd"),
-		varlen.with(func(a *attention) { a.handle, a.causal, a.causalBefore, a.window = true, 12, 10, 13 }).entry("attention.aiter_varlen",
-			"2H(d+e) a visible pair of each sequence; unequal lengths are estimated",
-			"aiter::mha_varlen_fwd", "aiter::fmha_v3_varlen_fwd", "aiter::wrapper_fmha_v3_varlen_fwd"),
-		dense.with(func(a *attention) { a.order, a.causal, a.corner, a.window = tokensFirst, 5, bottomRight, 6 }).entry(
-			"attention.flash_attn", "2BH(d+e) a visible pair; causal to the bottom right", "flash_attn::_flash_attn_forward"),
-		varlen.with(func(a *attention) { a.causal, a.window = 9, 10 }).entry("attention.flash_attn_varlen",
-			"2H(d+e) a visible pair of each sequence; unequal lengths are estimated", "flash_attn::_flash_attn_varlen_forward"),
-		dense.with(func(a *attention) { a.order, a.causal, a.corner = tokensFirst, 24, bottomRight }).entry("attention.flash_attn_3",
-			"2BH(d+e) a visible pair; causal to the bottom right", "flash_attn_3::fwd"),
-		dense.with(func(a *attention) { a.order, a.causal, a.corner = tokensFirst, 3, bottomRight }).entry("attention.flydsl",
-			"2BH(d+e) a visible pair", "xfuser::flydsl_attn_kernel"),
-		dense.with(func(a *attention) {
-			a.sparse = "block-sparse: the kept blocks are not recorded, dense work counted"
-		}).entry("attention.block_sparse", "2BH(d+e) a pair, all pairs counted", "xfuser::flex_block_attn"),
-		dense.with(func(a *attention) {
-			a.order, a.causal, a.corner, a.window, a.lengths, a.longest = tokensFirst, 10, bottomRight, 11, 3, 6
-		}).entry("attention.xformers_flash", "2BH(d+e) a visible pair; causal to the bottom right", "xformers_flash::flash_fwd"),
-		dense.with(func(a *attention) { a.order, a.causal, a.typed, a.mask, a.lengths = tokensFirst, 9, true, 3, 4 }).entry(
-			"attention.xformers", "2BH(d+e) a visible pair by the type of the causal mask, the bias is read once",
-			"xformers::efficient_attention_forward_cutlass"),
-		sageEntry(),
-	}
+	info := Info{Name: name, Doc: doc, Category: Attention, Wrapper: a.wrapper}
+	return Entry{Model: &attentionModel{info, a.work, a.sizes}, Ops: ops}
 }
 
 // An attentionModel can tell the sizes of a call beside its work, for those that look at the calls around it.
@@ -136,7 +69,7 @@ type heads struct {
 func (a *attention) operands(in *reading) (q, k, v Tensor, order headOrder) {
 	c := in.call
 	order = a.order
-	if a.lengths != none && a.order != ragged && c.Given(a.lengths) {
+	if a.lengths > 0 && a.order != ragged && c.Given(a.lengths) {
 		order = ragged
 	}
 	rank := 4
@@ -162,7 +95,7 @@ func (a attention) sizes(c *Call) (h heads, ok bool) {
 	}
 	h = headsOf(&in, order, &q, &k, &v)
 	_, h.causal = a.reach(c, new(Work), h)
-	h.masked = a.mask != none && c.Given(a.mask) || a.foundMask(&in, h) > 0
+	h.masked = a.maskBytes(&in, h) > 0
 	return h, in.err == nil
 }
 
@@ -180,7 +113,7 @@ func (a attention) work(c *Call) (Work, error) {
 		pairs = a.raggedPairs(&in, &w, reach, h)
 	}
 	chargeHeads(&w, h, pairs, q.Type, v.Type)
-	w.Read = sum(q.Bytes(), k.Bytes(), v.Bytes(), in.bytes(a.mask), a.foundMask(&in, h))
+	w.Read = sum(q.Bytes(), k.Bytes(), v.Bytes(), a.maskBytes(&in, h))
 	w.Written = product(h.batch, h.query, h.nq, h.e, max(2, q.store))
 	if lse, _ := c.Bool(a.lse); lse {
 		w.Written = sum(w.Written, product(4, h.batch, h.query, h.nq))
@@ -197,8 +130,12 @@ func (a attention) work(c *Call) (Work, error) {
 	return in.done(w)
 }
 
-// foundMask returns the bytes of a mask among the last arguments, whose order has changed from release to release.
-func (a attention) foundMask(in *reading, h heads) int64 {
+// maskBytes returns the bytes of the mask or bias. Some operators keep it among the last arguments, whose order has
+// changed from release to release.
+func (a attention) maskBytes(in *reading, h heads) int64 {
+	if a.mask > 0 {
+		return in.bytes(a.mask)
+	}
 	for i := a.maskFrom; i > 0 && i < in.call.args(); i++ {
 		if m, ok := in.optional(i); ok && len(m.Dims) >= 2 && m.last(1) == h.nq && m.last(0) == h.nk {
 			return m.Bytes()
@@ -209,7 +146,8 @@ func (a attention) foundMask(in *reading, h heads) int64 {
 
 // shifted moves every argument by one.
 func (a attention) shifted() attention {
-	for _, i := range [...]*int{&a.causal, &a.causalBefore, &a.mask, &a.maskFrom, &a.lse, &a.lengths, &a.longest, &a.window} {
+	for _, i := range [...]*int{&a.causal, &a.causalBefore, &a.mask, &a.maskFrom, &a.lse, &a.lengths, &a.longest,
+		&a.window} {
 		if *i > 0 {
 			*i++
 		}
@@ -235,7 +173,7 @@ func headsOf(in *reading, order headOrder, q, k, v *Tensor) heads {
 // reach returns which keys each query sees. When that is not recorded all are counted.
 func (a attention) reach(c *Call, w *Work, h heads) (b band, causal bool) {
 	b, at := everyKey, a.corner
-	known := a.causal == none
+	known := a.causal == 0
 	if a.typed {
 		var kind int64
 		kind, known = c.Int(a.causal)
@@ -252,7 +190,7 @@ func (a attention) reach(c *Call, w *Work, h heads) (b band, causal bool) {
 	if !known {
 		w.doubt(UpperBound, "whether the mask is causal is not recorded: all pairs counted")
 	}
-	if a.window != none {
+	if a.window > 0 {
 		if left, ok := c.Int(a.window); ok && left >= 0 {
 			b.left = min(left, unbounded)
 		}
@@ -269,8 +207,9 @@ func (a attention) reach(c *Call, w *Work, h heads) (b band, causal bool) {
 	return b, causal
 }
 
-// raggedPairs counts visible pairs of a batch of sequences laid end to end, of which the number, the totals and at best the
-// longest are recorded. One sequence, or equal ones, are exact; else the rest is taken to be of equal length.
+// raggedPairs counts visible pairs of a batch of sequences laid end to end, of which the number, the totals and at
+// best the longest are recorded. One sequence, or equal ones, are exact; else the rest is taken to be of equal
+// length.
 func (a attention) raggedPairs(in *reading, w *Work, b band, h heads) int64 {
 	n := int64(1)
 	if lengths, ok := in.optional(a.lengths); ok {
@@ -320,8 +259,8 @@ func kindOf(h heads, causal bool) (Category, string) {
 	return Attention, kindSelf
 }
 
-// sageEntry is SageAttention as a captured Triton kernel: 8-bit q and k, 8-bit v, scales for each, and the result in 16 bits.
-// The Inductor appends a number to the kernel's name.
+// sageEntry is SageAttention as a captured Triton kernel: 8-bit q and k, 8-bit v, scales for each, and the result in
+// 16 bits. The Inductor appends a number to the kernel's name.
 func sageEntry() Entry {
 	doc := "QK at the type of q, PV at that of v; q, k, v, their scales and the 16-bit result once"
 	return Entry{Model: &attentionModel{Info{Name: "attention.sage", Doc: doc, Category: Attention}, sage, sageSizes},

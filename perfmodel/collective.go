@@ -7,8 +7,9 @@ import (
 	"github.com/ditlens/ditlens/hw"
 )
 
-// Collectives move their payload over the links between GPUs. Counted is what each rank must send, by the bus-bandwidth convention of
-// nccl-tests: of S bytes 2(n-1)/n for an all-reduce, (n-1)/n for a gather, scatter or exchange between all, S for the rest.
+// Collectives move their payload over the links between GPUs. Counted is what each rank must send, by the
+// bus-bandwidth convention of nccl-tests: of S bytes 2(n-1)/n for an all-reduce, (n-1)/n for a gather, scatter or
+// exchange between all, S for the rest.
 
 func collectiveModels() []Entry {
 	doc := "bytes that a rank sends over the peer links: 2(n-1)/n of the buffer for all-reduce, (n-1)/n for gather, scatter and all-to-all"
@@ -32,7 +33,8 @@ func collective(c *Call) (Work, error) {
 	w.Level = hw.PeerLink
 	elements := max(sent, received)
 	switch plain := strings.Trim(name, "_"); {
-	case strings.Contains(plain, "reduce_scatter"), strings.Contains(plain, "allgather"), strings.Contains(plain, "all_gather"),
+	case strings.Contains(plain, "reduce_scatter"), strings.Contains(plain, "allgather"),
+		strings.Contains(plain, "all_gather"),
 		plain == "all_to_all", plain == "alltoall", plain == "alltoall_base", plain == "all_to_all_single":
 		w.Bytes = in.share(elements, size, 1)
 	case strings.Contains(plain, "allreduce"), strings.Contains(plain, "all_reduce"):

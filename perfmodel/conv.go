@@ -6,9 +6,10 @@ import (
 	"github.com/ditlens/ditlens/hw"
 )
 
-// Convolutions do 2 operations for each tap of the kernel and output (for a transposed one: and input), with the input channels of
-// their group, and one more an output for a bias. The whole input is read once, unless strides step over parts of it, the weight and bias
-// once, the output written once. Taps on padding count, as they do in the usual convention.
+// Convolutions do 2 operations for each tap of the kernel and output (for a transposed one: and input), with the
+// input channels of their group, and one more an output for a bias. The whole input is read once, unless strides step
+// over parts of it, the weight and bias once, the output written once. Taps on padding count, as they do in the usual
+// convention.
 
 // A conv says where an operator keeps its arguments. Positions are of schema arguments, none for what it lacks.
 type conv struct {
@@ -24,30 +25,40 @@ func convModels() []Entry {
 	}
 	general := conv{bias: 2, stride: 3, padding: 4, dilation: 5, transposed: 6, outputPadding: 7, groups: 8}
 	functional := conv{bias: 2, stride: 3, padding: 4, dilation: 5, groups: 6, transposed: none, outputPadding: none}
-	transpose := conv{bias: 2, stride: 3, padding: 4, outputPadding: 5, groups: 6, dilation: 7, transposed: none, always: true}
+	transpose := conv{bias: 2, stride: 3, padding: 4, outputPadding: 5, groups: 6, dilation: 7, transposed: none,
+		always: true}
 	miopen := conv{bias: 2, padding: 3, stride: 4, dilation: 5, groups: 6, transposed: none, outputPadding: none}
-	miopenT := conv{bias: 2, padding: 3, outputPadding: 4, stride: 5, dilation: 6, groups: 7, transposed: none, always: true}
+	miopenT := conv{bias: 2, padding: 3, outputPadding: 4, stride: 5, dilation: 6, groups: 7, transposed: none,
+		always: true}
 	cudnn := conv{bias: none, padding: 2, stride: 3, dilation: 4, groups: 5, transposed: none, outputPadding: none}
-	cudnnT := conv{bias: none, padding: 2, outputPadding: 3, stride: 4, dilation: 5, groups: 6, transposed: none, always: true}
+	cudnnT := conv{bias: none, padding: 2, outputPadding: 3, stride: 4, dilation: 5, groups: 6, transposed: none,
+		always: true}
 	slow := conv{bias: 3, stride: 4, padding: 5, dilation: none, groups: none, transposed: none, outputPadding: none}
 	dilated := slow
 	dilated.dilation = 6
-	slowT := conv{bias: 3, stride: 4, padding: 5, outputPadding: 6, dilation: 7, groups: none, transposed: none, always: true}
+	slowT := conv{bias: 3, stride: 4, padding: 5, outputPadding: 6, dilation: 7, groups: none, transposed: none,
+		always: true}
 	const formula = "2 N Cout prod(out) Cin/groups prod(kernel) + bias"
 	const formulaT = "2 N Cin prod(in) Cout/groups prod(kernel) + bias"
 	return []Entry{
-		entry("conv.convolution", formula+"; transposed: "+formulaT, general, false, "aten::convolution", "aten::_convolution", "aten::convolution_overrideable"),
+		entry("conv.convolution", formula+"; transposed: "+formulaT, general, false, "aten::convolution",
+			"aten::_convolution", "aten::convolution_overrideable"),
 		entry("conv.functional", formula, functional, true, "aten::conv1d", "aten::conv2d", "aten::conv3d"),
-		entry("conv.transpose", formulaT, transpose, true, "aten::conv_transpose1d", "aten::conv_transpose2d", "aten::conv_transpose3d"),
+		entry("conv.transpose", formulaT, transpose, true, "aten::conv_transpose1d", "aten::conv_transpose2d",
+			"aten::conv_transpose3d"),
 		entry("conv.miopen", formula, miopen, false, "aten::miopen_convolution", "aten::miopen_depthwise_convolution"),
 		entry("conv.miopen_transpose", formulaT, miopenT, false, "aten::miopen_convolution_transpose"),
 		entry("conv.cudnn", formula+" (its bias is a call of its own)", cudnn, false, "aten::cudnn_convolution"),
-		entry("conv.cudnn_transpose", formulaT+" (its bias is a call of its own)", cudnnT, false, "aten::cudnn_convolution_transpose"),
+		entry("conv.cudnn_transpose", formulaT+" (its bias is a call of its own)", cudnnT, false,
+			"aten::cudnn_convolution_transpose"),
 		entry("conv.cudnn_relu", formula, functional, false, "aten::cudnn_convolution_relu"),
-		entry("conv.slow", formula, slow, false, "aten::_slow_conv2d_forward", "aten::slow_conv2d_forward", "aten::slow_conv3d_forward",
+		entry("conv.slow", formula, slow, false, "aten::_slow_conv2d_forward", "aten::slow_conv2d_forward",
+			"aten::slow_conv3d_forward",
 			"aten::slow_conv3d", "aten::thnn_conv2d"),
-		entry("conv.dilated", formula, dilated, false, "aten::_conv_depthwise2d", "aten::conv_depthwise3d", "aten::slow_conv_dilated2d", "aten::slow_conv_dilated3d"),
-		entry("conv.slow_transpose", formulaT, slowT, false, "aten::slow_conv_transpose2d", "aten::slow_conv_transpose3d"),
+		entry("conv.dilated", formula, dilated, false, "aten::_conv_depthwise2d", "aten::conv_depthwise3d",
+			"aten::slow_conv_dilated2d", "aten::slow_conv_dilated3d"),
+		entry("conv.slow_transpose", formulaT, slowT, false, "aten::slow_conv_transpose2d",
+			"aten::slow_conv_transpose3d"),
 	}
 }
 
@@ -116,7 +127,8 @@ func (v conv) window(in *reading, x, weight *Tensor) (w window, n, cin int64) {
 	if len(x.Dims) == w.n+2 {
 		n = x.Dims[0]
 	}
-	in.require(w.n <= 3 && (len(x.Dims) == w.n+2 || len(x.Dims) == w.n+1), "input of one dimension a spatial dimension, channels and batch")
+	in.require(w.n <= 3 && (len(x.Dims) == w.n+2 || len(x.Dims) == w.n+1),
+		"input of one dimension a spatial dimension, channels and batch")
 	if in.err != nil {
 		return w, 0, 0
 	}

@@ -7,21 +7,22 @@ import (
 	"github.com/ditlens/ditlens/trace"
 )
 
-// Copies do no arithmetic. On the device each unique element is read and each of the target written; between host and device, or
-// two devices, the payload crosses a link, and that is its roof.
+// Copies do no arithmetic. On the device each unique element is read and each of the target written; between host and
+// device, or two devices, the payload crosses a link, and that is its roof.
 
 func copyModels() []Entry {
 	return []Entry{
-		{Model: Func(Info{"copy.copy", "unique elements of the source read, the target written; over a link: the payload", Copy, false}, copyTo),
-			Ops: []string{"aten::copy_"}},
-		{Model: Func(Info{"copy.scalar", "one element over the host link", Memcpy, false}, copyScalar),
-			Ops: []string{"aten::_local_scalar_dense"}},
-		{Model: Func(Info{"copy.cat", "each member read and written; the element size by an out= argument or the kernel's name", Copy, false}, cat),
-			Ops: []string{"aten::cat", "aten::concat", "aten::_cat"}},
-		{Model: Func(Info{"copy.foreach", "each member of the lists read and written; the element size by the kernel's name", Copy, true}, foreachCopy),
-			Ops: []string{"aten::_foreach_copy_"}},
-		{Model: Func(Info{"copy.triangle", "the tensor read and written once", Copy, false}, sameShape(Copy)),
-			Ops: []string{"aten::tril", "aten::triu", "aten::roll", "aten::flip"}},
+		forOps(Info{"copy.copy", "unique elements of the source read, the target written; over a link: the payload",
+			Copy, false},
+			copyTo, "aten::copy_"),
+		forOps(Info{"copy.scalar", "one element over the host link", Memcpy, false},
+			copyScalar, "aten::_local_scalar_dense"),
+		forOps(Info{"copy.cat", "each member read and written; the element size by an out= argument or the kernel's name", Copy, false},
+			cat, "aten::cat", "aten::concat", "aten::_cat"),
+		forOps(Info{"copy.foreach", "each member of the lists read and written; the element size by the kernel's name", Copy, true},
+			foreachCopy, "aten::_foreach_copy_"),
+		forOps(Info{"copy.triangle", "the tensor read and written once", Copy, false},
+			sameShape(Copy), "aten::tril", "aten::triu", "aten::roll", "aten::flip"),
 	}
 }
 
@@ -147,8 +148,8 @@ func elementSize(kernel string) (int64, bool) {
 // memcpyModels are for copies and fills of the runtime that no operator is known for.
 func memcpyModels() []Entry {
 	doc := "the recorded payload: over the host or peer link once, within the device read and written, a fill written"
-	return []Entry{{Model: Func(Info{"copy.runtime", doc, Memcpy, false}, runtimeCopy),
-		Patterns: []string{"Memcpy*", "Memset*", "MEMORY_COPY_*"}}}
+	return []Entry{forPatterns(Info{"copy.runtime", doc, Memcpy, false},
+		runtimeCopy, "Memcpy*", "Memset*", "MEMORY_COPY_*")}
 }
 
 func runtimeCopy(c *Call) (Work, error) {

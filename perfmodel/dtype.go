@@ -12,9 +12,9 @@ type storage struct {
 	bytes int64
 }
 
-// storageOf returns the element type and size behind the profiler's own word for it: a C++ type such as "c10::BFloat16",
-// or "long int". Letter case is ignored. Words that are no element type ("Scalar", "", an unknown class) are not ok; no size is
-// assumed for them.
+// storageOf returns the element type and size behind the profiler's own word for it: a C++ type such as
+// "c10::BFloat16", or "long int". Letter case is ignored. Words that are no element type ("Scalar", "", an unknown
+// class) are not ok; no size is assumed for them.
 func storageOf(word string) (storage, bool) {
 	switch word { // most of all tensors
 	case "c10::BFloat16":
@@ -34,10 +34,12 @@ var storages = func() map[string]storage {
 	m := map[string]storage{
 		"bool": {hw.Bool, 1}, "unsigned char": {hw.UInt8, 1}, "uint8": {hw.UInt8, 1},
 		"signed char": {hw.Int8, 1}, "char": {hw.Int8, 1}, "int8": {hw.Int8, 1},
-		"short": {hw.Int16, 2}, "short int": {hw.Int16, 2}, "unsigned short": {hw.Int16, 2}, "short unsigned int": {hw.Int16, 2},
-		"int": {hw.Int32, 4}, "unsigned int": {hw.Int32, 4}, "unsigned": {hw.Int32, 4},
-		"long": {hw.Int64, 8}, "long int": {hw.Int64, 8}, "unsigned long": {hw.Int64, 8}, "long unsigned int": {hw.Int64, 8},
-		"long long": {hw.Int64, 8}, "unsigned long long": {hw.Int64, 8},
+		"short": {hw.Int16, 2}, "short int": {hw.Int16, 2}, "unsigned short": {hw.Int16, 2},
+		"short unsigned int": {hw.Int16, 2},
+		"int":                {hw.Int32, 4}, "unsigned int": {hw.Int32, 4}, "unsigned": {hw.Int32, 4},
+		"long": {hw.Int64, 8}, "long int": {hw.Int64, 8}, "unsigned long": {hw.Int64, 8},
+		"long unsigned int": {hw.Int64, 8},
+		"long long":         {hw.Int64, 8}, "unsigned long long": {hw.Int64, 8},
 		"float": {hw.FP32, 4}, "double": {hw.FP64, 8},
 		"c10::Half": {hw.FP16, 2}, "c10::BFloat16": {hw.BF16, 2},
 		"c10::complex<float>": {hw.Complex64, 8}, "c10::complex<double>": {hw.Complex128, 16},

@@ -41,8 +41,10 @@ func refused(t *testing.T, c *perfmodel.Call, what string) {
 // BL-60: the outer of nested operators can leave its work to the inner ones.
 func TestBL60WrappersSayThatTheyAre(t *testing.T) {
 	for op, want := range map[string]bool{
-		"aten::scaled_dot_product_attention": true, "aten::_scaled_dot_product_flash_attention": false, "aten::_flash_attention_forward": false,
-		"aten::linear": true, "aten::addmm": false, "aten::matmul": true, "aten::conv2d": true, "aten::convolution": false,
+		"aten::scaled_dot_product_attention": true, "aten::_scaled_dot_product_flash_attention": false,
+		"aten::_flash_attention_forward": false,
+		"aten::linear":                   true, "aten::addmm": false, "aten::matmul": true, "aten::conv2d": true,
+		"aten::convolution": false,
 	} {
 		if got := models.Lookup(&perfmodel.Call{Name: op}).Info().Wrapper; got != want {
 			t.Errorf("%s: Wrapper = %v, want %v", op, got, want)
@@ -55,12 +57,14 @@ func TestBL61HeadOrder(t *testing.T) {
 	tokensFirst := []trace.Arg{bf16(1, 4096, 24, 128), bf16(1, 4096, 24, 128), bf16(1, 4096, 24, 128)}
 	headsFirst := []trace.Arg{bf16(1, 24, 4096, 128), bf16(1, 24, 4096, 128), bf16(1, 24, 4096, 128)}
 	for op, args := range map[string][]trace.Arg{
-		"aten::_flash_attention_forward": tokensFirst, "aten::_efficient_attention_forward": tokensFirst, "aiter::fmha_v3_fwd": tokensFirst,
-		"aiter::mha_fwd": tokensFirst, "flash_attn::_flash_attn_forward": tokensFirst, "flash_attn_3::fwd": tokensFirst,
+		"aten::_flash_attention_forward": tokensFirst, "aten::_efficient_attention_forward": tokensFirst,
+		"aiter::fmha_v3_fwd": tokensFirst,
+		"aiter::mha_fwd":     tokensFirst, "flash_attn::_flash_attn_forward": tokensFirst, "flash_attn_3::fwd": tokensFirst,
 		"xformers_flash::flash_fwd": tokensFirst, "xfuser::flydsl_attn_kernel": tokensFirst,
 		"aten::scaled_dot_product_attention": headsFirst, "aten::_scaled_dot_product_flash_attention": headsFirst,
-		"aten::_scaled_dot_product_efficient_attention": headsFirst, "aten::_scaled_dot_product_cudnn_attention": headsFirst,
-		"aten::_cudnn_attention_forward": headsFirst, "xfuser::flex_block_attn": headsFirst,
+		"aten::_scaled_dot_product_efficient_attention": headsFirst,
+		"aten::_scaled_dot_product_cudnn_attention":     headsFirst,
+		"aten::_cudnn_attention_forward":                headsFirst, "xfuser::flex_block_attn": headsFirst,
 	} {
 		wants(t, call(op, args...), 206_158_430_208, 4*25_165_824)
 	}
@@ -68,7 +72,8 @@ func TestBL61HeadOrder(t *testing.T) {
 
 // BL-62: operations follow the heads of the query, traffic those of key and value.
 func TestBL62GroupedQueries(t *testing.T) {
-	wants(t, call("aten::_scaled_dot_product_flash_attention", bf16(1, 32, 1024, 128), bf16(1, 8, 1024, 128), bf16(1, 8, 1024, 128),
+	wants(t, call("aten::_scaled_dot_product_flash_attention", bf16(1, 32, 1024, 128), bf16(1, 8, 1024, 128),
+		bf16(1, 8, 1024, 128),
 		number("0."), number("False")), 17_179_869_184, 20_971_520)
 }
 
@@ -76,10 +81,12 @@ func TestBL62GroupedQueries(t *testing.T) {
 func TestBL63RaggedCrossAttention(t *testing.T) {
 	lengths := tensor("int", 2)
 	cu := func(n int64) trace.Arg { return tensor("int", n) }
-	args := []trace.Arg{bf16(9419, 40, 128), bf16(257, 40, 128), bf16(257, 40, 128), lengths, lengths, number("9419"), number("257"),
+	args := []trace.Arg{bf16(9419, 40, 128), bf16(257, 40, 128), bf16(257, 40, 128), lengths, lengths, number("9419"),
+		number("257"),
 		number("0"), number("0."), number("0.088"), number("0."), number("False"), number("False")}
 	bytes := int64(2 * 40 * 128 * (2*9419 + 2*257))
-	for _, op := range []string{"aiter::fmha_v3_varlen_fwd", "aiter::mha_varlen_fwd", "aiter::wrapper_fmha_v3_varlen_fwd"} {
+	for _, op := range []string{"aiter::fmha_v3_varlen_fwd", "aiter::mha_varlen_fwd",
+		"aiter::wrapper_fmha_v3_varlen_fwd"} {
 		w := wants(t, call(op, args...), 49_575_587_840, bytes)
 		if w.Category != perfmodel.CrossAttention || w.Certainty != perfmodel.Exact {
 			t.Errorf("%s: %s, %v", op, w.Category, w.Certainty)
@@ -88,12 +95,14 @@ func TestBL63RaggedCrossAttention(t *testing.T) {
 	shifted := append([]trace.Arg{bf16(9419, 40, 128)}, args...)
 	wants(t, call("aiter::wrapper_fmha_v3_varlen_fwd", shifted...), 49_575_587_840, bytes)
 
-	even := call("flash_attn::_flash_attn_varlen_forward", bf16(2000, 4, 64), bf16(1000, 4, 64), bf16(1000, 4, 64), cu(3), cu(3),
+	even := call("flash_attn::_flash_attn_varlen_forward", bf16(2000, 4, 64), bf16(1000, 4, 64), bf16(1000, 4, 64),
+		cu(3), cu(3),
 		number("1000"), number("500"), number("0."), number("0.125"), number("False"))
 	if w := wants(t, even, 2*4*2*1000*500*128, 2*4*64*6000); w.Certainty != perfmodel.Exact {
 		t.Errorf("equal sequences: %v (%s)", w.Certainty, w.Why)
 	}
-	uneven := call("flash_attn::_flash_attn_varlen_forward", bf16(2000, 4, 64), bf16(1000, 4, 64), bf16(1000, 4, 64), cu(4), cu(4),
+	uneven := call("flash_attn::_flash_attn_varlen_forward", bf16(2000, 4, 64), bf16(1000, 4, 64), bf16(1000, 4, 64),
+		cu(4), cu(4),
 		number("1200"), number("600"), number("0."), number("0.125"), number("False"))
 	if w := wants(t, uneven, 2*4*(1200*600+2*400*200)*128, 2*4*64*6000); w.Certainty != perfmodel.Estimated {
 		t.Errorf("unequal sequences: %v (%s)", w.Certainty, w.Why)
@@ -106,7 +115,8 @@ func TestBL64Causal(t *testing.T) {
 	sdpa := func(op string, q, k trace.Arg, more ...trace.Arg) *perfmodel.Call {
 		return call(op, append([]trace.Arg{q, k, k}, more...)...)
 	}
-	const flash, efficient, aiter = "aten::_scaled_dot_product_flash_attention", "aten::_efficient_attention_forward", "aiter::mha_fwd"
+	const flash, efficient, aiter = "aten::_scaled_dot_product_flash_attention", "aten::_efficient_attention_forward",
+		"aiter::mha_fwd"
 	none7 := []trace.Arg{absent, absent, absent, absent, absent, number("0.")}
 	rowsOf := func(q, k int64) int64 { return 4 * 20 * 64 * q * k }
 	for _, tt := range []struct {
@@ -118,18 +128,28 @@ func TestBL64Causal(t *testing.T) {
 		{"triangle", sdpa(flash, q, q, number("0."), number("True")), 15_375_360, perfmodel.Exact},
 		{"full", sdpa(flash, q, q, number("0."), number("False")), 30_356_480, perfmodel.Exact},
 		{"not recorded", sdpa(flash, q, q, number(""), number("")), 30_356_480, perfmodel.UpperBound},
-		{"top left, more keys", sdpa(flash, q, bf16(1, 20, 100, 64), number("0."), number("True")), rowsOf(1, 77*78/2), perfmodel.Exact},
-		{"top left, fewer keys", sdpa(flash, q, bf16(1, 20, 10, 64), number("0."), number("True")), rowsOf(1, 55+67*10), perfmodel.Exact},
-		{"mask type 0", sdpa(efficient, bf16(1, 77, 20, 64), bf16(1, 100, 20, 64), append(none7, number("0"))...), rowsOf(77, 100), perfmodel.Exact},
-		{"mask type 1", sdpa(efficient, bf16(1, 77, 20, 64), bf16(1, 100, 20, 64), append(none7, number("1"))...), rowsOf(1, 77*78/2), perfmodel.Exact},
-		{"mask type 2", sdpa(efficient, bf16(1, 77, 20, 64), bf16(1, 100, 20, 64), append(none7, number("2"))...), rowsOf(1, 77*100-77*76/2), perfmodel.Exact},
-		{"bottom right", sdpa(aiter, bf16(1, 77, 20, 64), bf16(1, 100, 20, 64), number("0."), number("1."), number("True"), number("-1"), number("-1")),
+		{"top left, more keys", sdpa(flash, q, bf16(1, 20, 100, 64), number("0."), number("True")),
+			rowsOf(1, 77*78/2), perfmodel.Exact},
+		{"top left, fewer keys", sdpa(flash, q, bf16(1, 20, 10, 64), number("0."), number("True")),
+			rowsOf(1, 55+67*10), perfmodel.Exact},
+		{"mask type 0", sdpa(efficient, bf16(1, 77, 20, 64), bf16(1, 100, 20, 64), append(none7, number("0"))...),
+			rowsOf(77, 100), perfmodel.Exact},
+		{"mask type 1", sdpa(efficient, bf16(1, 77, 20, 64), bf16(1, 100, 20, 64), append(none7, number("1"))...),
+			rowsOf(1, 77*78/2), perfmodel.Exact},
+		{"mask type 2", sdpa(efficient, bf16(1, 77, 20, 64), bf16(1, 100, 20, 64), append(none7, number("2"))...),
 			rowsOf(1, 77*100-77*76/2), perfmodel.Exact},
-		{"decode", sdpa(aiter, bf16(1, 1, 20, 64), bf16(1, 100, 20, 64), number("0."), number("1."), number("True"), number("-1"), number("0")),
+		{"bottom right", sdpa(aiter, bf16(1, 77, 20, 64), bf16(1, 100, 20, 64), number("0."), number("1."),
+			number("True"), number("-1"), number("-1")),
+			rowsOf(1, 77*100-77*76/2), perfmodel.Exact},
+		{"decode", sdpa(aiter, bf16(1, 1, 20, 64), bf16(1, 100, 20, 64), number("0."), number("1."), number("True"),
+			number("-1"), number("0")),
 			rowsOf(1, 100), perfmodel.Exact},
-		{"varlen, earlier order", call("aiter::mha_varlen_fwd", bf16(77, 20, 64), bf16(77, 20, 64), bf16(77, 20, 64), tensor("int", 2), tensor("int", 2),
-			number("77"), number("77"), number("0."), number("1."), number("False"), number("True"), number("-1"), number("-1")), 15_375_360, perfmodel.Exact},
-		{"window", sdpa(aiter, bf16(1, 100, 20, 64), bf16(1, 100, 20, 64), number("0."), number("1."), number("False"), number("2"), number("1")),
+		{"varlen, earlier order", call("aiter::mha_varlen_fwd", bf16(77, 20, 64), bf16(77, 20, 64), bf16(77, 20, 64),
+			tensor("int", 2), tensor("int", 2),
+			number("77"), number("77"), number("0."), number("1."), number("False"), number("True"), number("-1"),
+			number("-1")), 15_375_360, perfmodel.Exact},
+		{"window", sdpa(aiter, bf16(1, 100, 20, 64), bf16(1, 100, 20, 64), number("0."), number("1."),
+			number("False"), number("2"), number("1")),
 			rowsOf(1, 100*4-(2+1)-1), perfmodel.Exact},
 	} {
 		w := work(t, tt.call)
@@ -155,7 +175,8 @@ func TestBL66MixedTypes(t *testing.T) {
 	wants(t, full("", f32(1), f32(1)), product+bias, 50_331_648+2*12288+n)
 	wants(t, full("15", f32(4096, 1), f32(1, 12288)), product+bias, 50_331_648+2*12288+2*n+4*(4096+12288))
 	wants(t, call("aten::_int_mm", i8(64, 128), i8(128, 32)), 2*64*128*32, 64*128+128*32+4*64*32)
-	wants(t, call("aten::scaled_dot_product_attention", fp8(1, 2, 64, 32), fp8(1, 2, 64, 32), fp8(1, 2, 64, 32), absent, number("0."), number("False")),
+	wants(t, call("aten::scaled_dot_product_attention", fp8(1, 2, 64, 32), fp8(1, 2, 64, 32), fp8(1, 2, 64, 32),
+		absent, number("0."), number("False")),
 		4*2*64*64*32, 2*64*32*(3+2))
 }
 
@@ -175,28 +196,36 @@ func TestBL67PeakType(t *testing.T) {
 // BL-68: groups, transposition and the third dimension.
 func TestBL68Convolutions(t *testing.T) {
 	tail := func(stride, padding, transposed, outPadding, groups string) []trace.Arg {
-		return []trace.Arg{absent, list(stride), list(padding), list("[1, 1]"), number(transposed), list(outPadding), number(groups)}
+		return []trace.Arg{absent, list(stride), list(padding), list("[1, 1]"), number(transposed), list(outPadding),
+			number(groups)}
 	}
 	conv := func(x, w trace.Arg, rest []trace.Arg) *perfmodel.Call {
 		return call("aten::convolution", append([]trace.Arg{x, w}, rest...)...)
 	}
-	three := conv(bf16(1, 128, 19, 242, 242), bf16(128, 128, 3, 3, 3), []trace.Arg{absent, list("[1, 1, 1]"), list("[0, 0, 0]"), list("[1, 1, 1]"),
-		number("False"), list("[0, 0, 0]"), number("1")})
+	three := conv(bf16(1, 128, 19, 242, 242), bf16(128, 128, 3, 3, 3),
+		[]trace.Arg{absent, list("[1, 1, 1]"), list("[0, 0, 0]"), list("[1, 1, 1]"),
+			number("False"), list("[0, 0, 0]"), number("1")})
 	wants(t, three, 866_333_491_200, 536_415_232)
-	deep := wants(t, conv(bf16(1, 256, 64, 64), bf16(256, 1, 3, 3), tail("[1, 1]", "[1, 1]", "False", "[0, 0]", "256")), 18_874_368, 2*(2*1_048_576+2304))
+	deep := wants(t, conv(bf16(1, 256, 64, 64), bf16(256, 1, 3, 3),
+		tail("[1, 1]", "[1, 1]", "False", "[0, 0]", "256")), 18_874_368, 2*(2*1_048_576+2304))
 	if deep.Compute[0].Unit != hw.Vector {
 		t.Errorf("depthwise convolution on unit %v", deep.Compute[0].Unit)
 	}
-	wants(t, conv(bf16(1, 512, 128, 128), bf16(512, 256, 3, 3), tail("[2, 2]", "[1, 1]", "True", "[1, 1]", "1")), 38_654_705_664,
+	wants(t, conv(bf16(1, 512, 128, 128), bf16(512, 256, 3, 3), tail("[2, 2]", "[1, 1]", "True", "[1, 1]", "1")),
+		38_654_705_664,
 		2*(512*128*128+512*256*9+256*256*256))
 	// Grouped and transposed: the weight holds the outputs of one group.
-	wants(t, conv(bf16(1, 64, 8, 8), bf16(64, 16, 2, 2), tail("[2]", "[0]", "True", "[0]", "4")), 2*64*64*16*4, 2*(64*64+64*16*4+64*256))
+	wants(t, conv(bf16(1, 64, 8, 8), bf16(64, 16, 2, 2), tail("[2]", "[0]", "True", "[0]", "4")), 2*64*64*16*4,
+		2*(64*64+64*16*4+64*256))
 	// A stride beyond the kernel leaves half of each dimension unread.
-	wants(t, conv(bf16(1, 8, 16, 16), bf16(8, 8, 1, 1), tail("[2, 2]", "[0, 0]", "False", "[0, 0]", "1")), 2*8*64*8, 2*(8*64+64+8*64))
+	wants(t, conv(bf16(1, 8, 16, 16), bf16(8, 8, 1, 1), tail("[2, 2]", "[0, 0]", "False", "[0, 0]", "1")), 2*8*64*8,
+		2*(8*64+64+8*64))
 	// Padding in words, and orders of other backends.
-	same := call("aten::conv2d", bf16(1, 8, 16, 16), bf16(8, 8, 3, 3), absent, list("[1, 1]"), text("same"), list("[1, 1]"), number("1"))
+	same := call("aten::conv2d", bf16(1, 8, 16, 16), bf16(8, 8, 3, 3), absent, list("[1, 1]"), text("same"),
+		list("[1, 1]"), number("1"))
 	wants(t, same, 2*8*256*8*9, 2*(2*8*256+8*8*9))
-	cudnn := call("aten::cudnn_convolution", bf16(1, 8, 16, 16), bf16(8, 8, 3, 3), list("[1, 1]"), list("[1, 1]"), list("[1, 1]"), number("1"))
+	cudnn := call("aten::cudnn_convolution", bf16(1, 8, 16, 16), bf16(8, 8, 3, 3), list("[1, 1]"), list("[1, 1]"),
+		list("[1, 1]"), number("1"))
 	wants(t, cudnn, 2*8*256*8*9, 2*(2*8*256+8*8*9))
 	refused(t, conv(bf16(1, 8, 2, 2), bf16(8, 8, 3, 3), tail("[1, 1]", "[0, 0]", "False", "[0, 0]", "1")), "kernel")
 	refused(t, conv(bf16(1, 9, 8, 8), bf16(8, 8, 3, 3), tail("[1, 1]", "[0, 0]", "False", "[0, 0]", "1")), "channels")
@@ -214,9 +243,12 @@ func TestBL70Matmul(t *testing.T) {
 	wants(t, call("aten::addmm", f32(5), f32(4, 8), f32(8, 5), number("0"), number("1")), 320, 4*(32+40+20))
 	wants(t, call("aten::linear", f32(2, 3, 8), f32(5, 8), f32(5)), 480+30, 4*(48+40+5+30))
 	wants(t, call("aten::bmm", f32(3, 4, 8), strided(f32(3, 8, 5), 0, 5, 1)), 960, 4*(96+40+60))
-	wants(t, call("aten::baddbmm", f32(4, 5), f32(3, 4, 8), f32(3, 8, 5), number("1"), number("1")), 960+60, 4*(20+96+120+60))
-	wants(t, call("aten::_addmm_activation", f32(5), f32(4, 8), f32(8, 5), number("1"), number("1"), number("True")), 320+20+160, 4*(5+32+40+20))
-	wants(t, call("aten::_addmm_activation", f32(5), f32(4, 8), f32(8, 5), number("1"), number("1"), number("False")), 320+20+20, 4*(5+32+40+20))
+	wants(t, call("aten::baddbmm", f32(4, 5), f32(3, 4, 8), f32(3, 8, 5), number("1"), number("1")), 960+60,
+		4*(20+96+120+60))
+	wants(t, call("aten::_addmm_activation", f32(5), f32(4, 8), f32(8, 5), number("1"), number("1"), number("True")),
+		320+20+160, 4*(5+32+40+20))
+	wants(t, call("aten::_addmm_activation", f32(5), f32(4, 8), f32(8, 5), number("1"), number("1"), number("False")),
+		320+20+20, 4*(5+32+40+20))
 	refused(t, call("aten::mm", f32(4, 8), f32(7, 5)), "inner")
 	refused(t, call("aten::mm", f32(4), f32(4, 5)), "dimensions")
 	refused(t, call("aten::matmul", f32(2, 4, 8), f32(3, 8, 5)), "broadcast")
@@ -229,16 +261,22 @@ func TestMatmulOfLibraries(t *testing.T) {
 	wants(t, call("bitsandbytes::int8_linear_matmul", i8(16, 64), i8(32, 64)), f, 16*64+32*64+4*16*32)
 	wants(t, call("aiter::gemm_a16w16", bf16(16, 64), bf16(32, 64), bf16(32)), f+16*32, 2*(16*64+32*64+32+16*32))
 	wants(t, call("aiter::_gemm_a16w16_asm", bf16(16, 64), bf16(32, 64), f32(16, 32)), f, 2*(16*64+32*64)+4*16*32)
-	wants(t, call("aiter::gemm_a8w8_blockscale_ck", fp8(16, 64), fp8(32, 64), f32(16, 2), f32(2, 1)), f, 16*64+32*64+4*(32+2)+2*16*32)
+	wants(t, call("aiter::gemm_a8w8_blockscale_ck", fp8(16, 64), fp8(32, 64), f32(16, 2), f32(2, 1)), f,
+		16*64+32*64+4*(32+2)+2*16*32)
+	wants(t, call("aiter::gemm_a8w8_ck", i8(16, 64), i8(32, 64), f32(16, 1), f32(1, 32), bf16(16, 32)), f, 16*64+32*64+4*48+2*16*32)
+	wants(t, call("aiter::gemm_a8w8", i8(16, 64), i8(32, 64), f32(16, 1), f32(1, 32), bf16(32)), f+16*32, 16*64+32*64+4*48+64+2*16*32)
 	wants(t, call("aiter::gemm_a4w4", tensor("c10::Float4_e2m1fn_x2", 16, 32), tensor("c10::Float4_e2m1fn_x2", 32, 32),
 		tensor("c10::Float8_e8m0fnu", 16, 2), tensor("c10::Float8_e8m0fnu", 32, 2)), f, 16*32+32*32+32+64+2*16*32)
 	wants(t, call("aiter::hipb_mm", bf16(16, 64), bf16(64, 32)), f, 2*(16*64+64*32+16*32))
 	wants(t, call("mylib::fp8_blockscale_gemm", bf16(16, 64), fp8(32, 64), f32(1, 2)), f, 2*16*64+32*64+8+2*16*32)
-	wants(t, call("mylib::fp8_blockscale_gemm", fp8(16, 64), f32(16, 1), fp8(32, 64), f32(1, 2)), f, 16*64+64+32*64+8+2*16*32)
-	wants(t, call("mylib::mxfp4_gemm", bf16(16, 64), tensor("unsigned char", 32, 32), tensor("unsigned char", 32, 2), bf16(32)),
+	wants(t, call("mylib::fp8_blockscale_gemm", fp8(16, 64), f32(16, 1), fp8(32, 64), f32(1, 2)), f,
+		16*64+64+32*64+8+2*16*32)
+	wants(t, call("mylib::mxfp4_gemm", bf16(16, 64), tensor("unsigned char", 32, 32), tensor("unsigned char", 32, 2),
+		bf16(32)),
 		f+16*32, 2*16*64+32*32+64+64+2*16*32)
 	te := make([]trace.Arg, 22)
-	te[0], te[3], te[4], te[5], te[9], te[10], te[14] = tensor("unsigned char", 32, 64), number("6"), number("1"), tensor("unsigned char", 16, 64),
+	te[0], te[3], te[4], te[5], te[9], te[10], te[14] = tensor("unsigned char", 32, 64), number("6"), number("1"),
+		tensor("unsigned char", 16, 64),
 		number("0"), bf16(16, 32), bf16(0)
 	if w := wants(t, call("tex_ts::te_gemm_ts", te...), f, 16*64+32*64+2*16*32); w.Compute[0].Type != hw.FP8 {
 		t.Errorf("8-bit floats recorded as bytes: %v", w.Compute[0].Type)
@@ -247,17 +285,21 @@ func TestMatmulOfLibraries(t *testing.T) {
 		return []trace.Arg{number("15"), number(a), number(b), number(c), number("1")}
 	}
 	primus := func(a, b trace.Arg, rest []trace.Arg) *perfmodel.Call {
-		return call("primus_turbo_cpp_extension::hipblaslt_gemm_fp8", append([]trace.Arg{a, f32(1), b, f32(1)}, rest...)...)
+		return call("primus_turbo_cpp_extension::hipblaslt_gemm_fp8",
+			append([]trace.Arg{a, f32(1), b, f32(1)}, rest...)...)
 	}
 	wants(t, primus(fp8(16, 64), fp8(32, 64), flags("False", "True", "False")), f, 16*64+32*64+2*16*32)
 	wants(t, primus(fp8(64, 16), fp8(64, 32), flags("True", "False", "False")), f, 16*64+32*64+2*16*32)
 	wants(t, primus(fp8(16, 64), fp8(32, 64), flags("False", "True", "True")), f, 16*64+32*64+2*16*32)
 	wants(t, call("aten::_weight_int8pack_mm", bf16(16, 64), i8(32, 64), bf16(32)), f, 2*16*64+32*64+64+2*16*32)
-	wants(t, call("bitsandbytes::gemv_4bit", bf16(1, 64), tensor("unsigned char", 1024, 1), list("[32, 64]"), f32(32), f32(16), number("64")),
+	wants(t, call("bitsandbytes::gemv_4bit", bf16(1, 64), tensor("unsigned char", 1024, 1), list("[32, 64]"), f32(32),
+		f32(16), number("64")),
 		2*64*32, 128+1024+128+64)
-	fmoe := call("aiter::fmoe", bf16(16, 64), bf16(16, 64), bf16(8, 32, 64), bf16(8, 64, 16), absent, absent, absent, absent, number("2"))
+	fmoe := call("aiter::fmoe", bf16(16, 64), bf16(16, 64), bf16(8, 32, 64), bf16(8, 64, 16), absent, absent, absent,
+		absent, number("2"))
 	wants(t, fmoe, 2*32*64*(32+16), 2*(16*64*2+8*(32*64+64*16)))
-	moe := call("aiter::ck_moe_stage1", bf16(16, 64), bf16(8, 32, 64), bf16(8, 64, 16), tensor("int", 40), tensor("int", 8), tensor("int", 1),
+	moe := call("aiter::ck_moe_stage1", bf16(16, 64), bf16(8, 32, 64), bf16(8, 64, 16), tensor("int", 40),
+		tensor("int", 8), tensor("int", 1),
 		bf16(16, 2, 32), number("2"))
 	if w := wants(t, moe, 2*32*64*32, 2*(16*64+8*32*64+32*32)); w.Certainty != perfmodel.Estimated {
 		t.Errorf("experts in use: %v", w.Certainty)
@@ -277,7 +319,8 @@ func TestBL72CompiledKernels(t *testing.T) {
 	older := call("triton_poi_fused_add_cos_sin_0", f32(10, 10), f32(10, 10), f32(10, 10), number("100"))
 	older.Inputs.Extra = map[string]string{"grid": "grid(100,)", "kernel_backend": "triton"}
 	wants(t, older, 900, 1200)
-	wants(t, call("triton_tem_fused_mm_3", bf16(64, 128), bf16(128, 32), bf16(64, 32)), 2*64*128*32, 2*(64*128+128*32+64*32))
+	wants(t, call("triton_tem_fused_mm_3", bf16(64, 128), bf16(128, 32), bf16(64, 32)), 2*64*128*32,
+		2*(64*128+128*32+64*32))
 	refused(t, call("triton_tem_fused_flex_attention_3", bf16(1, 8, 64, 64)), "operands")
 	refused(t, &perfmodel.Call{Name: "triton_poi_fused_add_mul_0"}, "arguments")
 	refused(t, fused("triton_poi_fused_add_mul_0", "XBLOCK=1024", bf16(8), absent), "sizes")
@@ -310,7 +353,8 @@ func TestBL74Categories(t *testing.T) {
 		"triton_red_fused__to_copy_mul_sum_unsqueeze_5":                                                                             perfmodel.Triton,
 		"triton_poi_fused_cat_clone_expand_sin_unsqueeze_view_16":                                                                   perfmodel.Triton,
 	} {
-		sizes := map[string][]trace.Arg{"poi": {number("64")}, "red": {number("8"), number("8")}, "per": {number("8"), number("8")}}
+		sizes := map[string][]trace.Arg{"poi": {number("64")}, "red": {number("8"), number("8")},
+			"per": {number("8"), number("8")}}
 		blocks := map[string]string{"poi": "XBLOCK=8", "red": "XBLOCK=8,R0_BLOCK=8", "per": "XBLOCK=8"}
 		kind := name[len("triton_"):][:3]
 		w := work(t, fused(name, blocks[kind], append([]trace.Arg{bf16(8, 8), bf16(8, 8)}, sizes[kind]...)...))
@@ -327,10 +371,12 @@ func TestBL74Categories(t *testing.T) {
 // BL-77: element types in the profiler's words.
 func TestBL77ElementTypes(t *testing.T) {
 	for typ, size := range map[string]int64{
-		"c10::BFloat16": 2, "c10::Half": 2, "float": 4, "double": 8, "int": 4, "long int": 8, "long": 8, "short int": 2, "bool": 1,
+		"c10::BFloat16": 2, "c10::Half": 2, "float": 4, "double": 8, "int": 4, "long int": 8, "long": 8,
+		"short int": 2, "bool": 1,
 		"unsigned char": 1, "signed char": 1, "c10::Float8_e4m3fn": 1, "c10::Float8_e4m3fnuz": 1, "c10::Float8_e5m2": 1,
-		"c10::Float8_e5m2fnuz": 1, "c10::Float8_e8m0fnu": 1, "c10::Float4_e2m1fn_x2": 1, "c10::complex<float>": 8, "c10::complex<double>": 16,
-		"C10::BFLOAT16": 2, "unsigned int": 4, "unsigned long": 8, "unsigned short": 2,
+		"c10::Float8_e5m2fnuz": 1, "c10::Float8_e8m0fnu": 1, "c10::Float4_e2m1fn_x2": 1, "c10::complex<float>": 8,
+		"c10::complex<double>": 16,
+		"C10::BFLOAT16":        2, "unsigned int": 4, "unsigned long": 8, "unsigned short": 2,
 	} {
 		if w := work(t, call("aten::fill_", tensor(typ, 3, 5), number("0"))); w.Bytes != 15*size {
 			t.Errorf("%s: %d bytes an element, want %d", typ, w.Bytes/15, size)

@@ -16,16 +16,20 @@ func fillModels() []Entry {
 		}
 	}
 	return []Entry{
-		{Model: Func(Info{"fill.value", "the tensor written once", Fill, false}, filled("")), Ops: []string{"aten::fill_"}},
-		{Model: Func(Info{"fill.zero", "the tensor written once", Fill, true}, filled("")), Ops: []string{"aten::zero_"}},
-		{Model: Func(Info{"fill.random", "the tensor written once", Fill, false}, filled("random numbers")), Ops: []string{
-			"aten::normal_", "aten::uniform_", "aten::random_", "aten::exponential_", "aten::log_normal_", "aten::cauchy_", "aten::geometric_"}},
-		{Model: Func(Info{"fill.range", "the numbers from start to end by step written once", Fill, false}, arange), Ops: []string{"aten::arange"}},
+		forOps(Info{"fill.value", "the tensor written once", Fill, false},
+			filled(""), "aten::fill_"),
+		forOps(Info{"fill.zero", "the tensor written once", Fill, true},
+			filled(""), "aten::zero_"),
+		forOps(Info{"fill.random", "the tensor written once", Fill, false},
+			filled("random numbers"), "aten::normal_", "aten::uniform_", "aten::random_", "aten::exponential_",
+			"aten::log_normal_", "aten::cauchy_", "aten::geometric_"),
+		forOps(Info{"fill.range", "the numbers from start to end by step written once", Fill, false},
+			arange, "aten::arange"),
 	}
 }
 
-// arange comes in five forms, told apart by the number of arguments: (end, out), (start, end, step, out), and (end), (start, end) or
-// (start, end, step) each followed by dtype, layout, device and pin_memory.
+// arange comes in five forms, told apart by the number of arguments: (end, out), (start, end, step, out), and (end),
+// (start, end) or (start, end, step) each followed by dtype, layout, device and pin_memory.
 func arange(c *Call) (Work, error) {
 	in := reading{call: c}
 	start, step := 0.0, 1.0

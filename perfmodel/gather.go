@@ -1,7 +1,7 @@
 package perfmodel
 
-// Gathers read the index and as much of the table as the result can hold, and write the result. Rows that are asked for more than
-// once come from cache.
+// Gathers read the index and as much of the table as the result can hold, and write the result. Rows that are asked
+// for more than once come from cache.
 
 func gatherModels() []Entry {
 	entry := func(name, doc string, wrapper bool, work func(*Call) (Work, error), ops ...string) Entry {
@@ -12,8 +12,10 @@ func gatherModels() []Entry {
 		entry("gather.gather", doc, false, gather, "aten::gather"),
 		entry("gather.index_select", doc, true, indexSelect, "aten::index_select"),
 		entry("gather.embedding", doc, true, embedding, "aten::embedding"),
-		entry("gather.index", "the result's size follows from the indices, which profilers record rarely", false, index, "aten::index"),
-		entry("gather.nonzero", "the tensor once; how much is found is not recorded, a lower bound", false, nonzero, "aten::nonzero", "aten::masked_select"),
+		entry("gather.index", "the result's size follows from the indices, which profilers record rarely", false,
+			index, "aten::index"),
+		entry("gather.nonzero", "the tensor once; how much is found is not recorded, a lower bound", false, nonzero,
+			"aten::nonzero", "aten::masked_select"),
 	}
 }
 

@@ -2,8 +2,8 @@ package perfmodel
 
 import "github.com/ditlens/ditlens/hw"
 
-// Matrix products: 2 M N K floating-point operations a batch entry, one more an output for a bias; each operand is read once
-// and the result written once. The peak is that of the matrix unit for the type of A.
+// Matrix products: 2 M N K floating-point operations a batch entry, one more an output for a bias; each operand is
+// read once and the result written once. The peak is that of the matrix unit for the type of A.
 
 // A gemm says where an operator keeps the parts of A x B. Positions are of schema arguments; none for what it lacks.
 type gemm struct {
@@ -14,6 +14,7 @@ type gemm struct {
 	bias       int                 // broadcast to the result
 	beta       int                 // factor of the bias; at 0 it is not read
 	out        int                 // an out= argument, which tells the result's type
+	either     int                 // the result when it has as many dimensions, else the bias; 0 for neither
 	scales     [2]int              // scale tensors; single values travel as kernel arguments
 	result     storage             // the result's type when no argument tells; that of A when zero
 	code       int                 // argument with the result's type as number
@@ -28,8 +29,12 @@ func (g gemm) with(change func(*gemm)) gemm {
 	return g
 }
 
-func (g gemm) model(name, doc string) OpModel {
-	return Func(Info{Name: name, Doc: doc, Category: GEMM}, g.work)
+func (g gemm) entry(name, doc string, ops ...string) Entry {
+	return forOps(Info{Name: name, Doc: doc, Category: GEMM}, g.work, ops...)
+}
+
+func (g gemm) pattern(name, doc string, patterns ...string) Entry {
+	return forPatterns(Info{Name: name, Doc: doc, Category: GEMM}, g.work, patterns...)
 }
 
 func gemmModels() []Entry {
@@ -43,39 +48,65 @@ func gemmModels() []Entry {
 	weight8 := plain.with(func(g *gemm) { g.transposed, g.scales[0] = true, 2 })
 	bnb := plain.with(func(g *gemm) { g.transposed, g.result, g.out = true, int32s, 2 })
 	nk := plain.with(func(g *gemm) { g.transposed = true })
-	a8w8 := nk.with(func(g *gemm) { g.result, g.scales = bf16, [2]int{2, 3} })
+	a8w8 := nk.with(func(g *gemm) { g.result, g.scales, g.either = bf16, [2]int{2, 3}, 4 })
 	a4w4 := a8w8.with(func(g *gemm) { g.packed = true })
 	return []Entry{
-		{Model: mm.model("gemm.mm", "2MNK; A, B read and the result written once"), Ops: []string{"aten::mm", "aten::_sparse_mm"}},
-		{Model: addmm.model("gemm.addmm", "2MNK + MN for the bias, which may be of any shape that broadcasts; none when beta is 0"),
-			Ops: []string{"aten::addmm", "aten::addmm_"}},
-		{Model: activation.model("gemm.addmm_activation", "addmm and its epilogue: 8 operations an output for GELU, 1 for ReLU"),
-			Ops: []string{"aten::_addmm_activation"}},
-		{Model: bmm.model("gemm.bmm", "2BMNK; operands expanded over the batch are read once"), Ops: []string{"aten::bmm"}},
-		{Model: baddbmm.model("gemm.baddbmm", "2BMNK + BMN for the added batch"), Ops: []string{"aten::baddbmm", "aten::baddbmm_"}},
-		{Model: Func(Info{"gemm.linear", "2MNK + MN with bias, M over all leading dimensions", GEMM, true}, linear),
-			Ops: []string{"aten::linear"}},
-		{Model: Func(Info{"gemm.matmul", "2MNK a batch entry after broadcasting; vectors count as one row or column", GEMM, true}, matmul),
-			Ops: []string{"aten::matmul", "aten::mv", "aten::dot", "aten::vdot"}},
-		{Model: scaled.model("gemm.scaled_mm", "2MNK + MN for the bias; scales that are tensors are read; the result's type is out_dtype"),
-			Ops: []string{"aten::_scaled_mm"}},
-		{Model: int8.model("gemm.int_mm", "2MNK integer operations, the result is int32"), Ops: []string{"aten::_int_mm"}},
-		{Model: weight8.model("gemm.weight_int8", "2MNK at the type of A; the weight (N,K) has one byte an element and a scale a row"),
-			Ops: []string{"aten::_weight_int8pack_mm"}},
-		{Model: bnb.model("gemm.bitsandbytes_int8", "2MNK integer operations, the weight is (N,K) and the result int32"),
-			Ops: []string{"bitsandbytes::int8_linear_matmul"}},
-		{Model: nk.with(func(g *gemm) { g.bias, g.out = 2, 4 }).model("gemm.aiter_a16w16", "2MNK, the weight is (N,K)"),
-			Ops: []string{"aiter::gemm_a16w16"}},
-		{Model: nk.with(func(g *gemm) { g.out = 2 }).model("gemm.aiter_asm", "2MNK, the weight is (N,K), the result is argument 2"),
-			Ops: []string{"aiter::_gemm_a16w16_asm", "aiter::gemm_a16w16_asm"}},
-		{Model: nk.with(func(g *gemm) { g.out = 3 }).model("gemm.aiter_atomic", "2MNK, the weight is (N,K), the result is argument 3"),
-			Ops: []string{"aiter::gemm_a16w16_atomic_"}},
-		{Model: a8w8.model("gemm.aiter_a8w8", "2MNK at the 8-bit type of A, the weight is (N,K), scales are read, the result is bf16"),
-			Patterns: []string{"aiter::gemm_a8w8*", "aiter::flatmm_a8w8*"}},
-		{Model: a4w4.model("gemm.aiter_a4w4", "2MNK with K twice the stored one, block scales are read, the result is bf16"),
-			Patterns: []string{"aiter::gemm_a4w4*", "aiter::_gemm_a4w4*"}},
-		{Model: mm.with(func(g *gemm) { g.out = none }).model("gemm.hipblaslt", "2MNK, B is (K,N)"),
-			Ops: []string{"aiter::hipb_mm", "aiter::rocb_mm", "aiter::wvSpltK"}},
+		mm.entry("gemm.mm",
+			"2MNK; A, B read and the result written once",
+			"aten::mm", "aten::_sparse_mm"),
+		addmm.entry("gemm.addmm",
+			"2MNK + MN for the bias, which may be of any shape that broadcasts; none when beta is 0",
+			"aten::addmm", "aten::addmm_"),
+		activation.entry("gemm.addmm_activation",
+			"addmm and its epilogue: 8 operations an output for GELU, 1 for ReLU",
+			"aten::_addmm_activation"),
+		bmm.entry("gemm.bmm",
+			"2BMNK; operands expanded over the batch are read once",
+			"aten::bmm"),
+		baddbmm.entry("gemm.baddbmm",
+			"2BMNK + BMN for the added batch",
+			"aten::baddbmm", "aten::baddbmm_"),
+		forOps(Info{"gemm.linear", "2MNK + MN with bias, M over all leading dimensions", GEMM, true},
+			linear, "aten::linear"),
+		forOps(Info{"gemm.matmul", "2MNK a batch entry after broadcasting; vectors count as one row or column", GEMM,
+			true},
+			matmul, "aten::matmul", "aten::mv", "aten::dot", "aten::vdot"),
+		scaled.entry("gemm.scaled_mm",
+			"2MNK + MN for the bias; scales that are tensors are read; the result's type is out_dtype",
+			"aten::_scaled_mm"),
+		int8.entry("gemm.int_mm",
+			"2MNK integer operations, the result is int32",
+			"aten::_int_mm"),
+		weight8.entry("gemm.weight_int8",
+			"2MNK at the type of A; the weight (N,K) has one byte an element and a scale a row",
+			"aten::_weight_int8pack_mm"),
+		bnb.entry("gemm.bitsandbytes_int8",
+			"2MNK integer operations, the weight is (N,K) and the result int32",
+			"bitsandbytes::int8_linear_matmul"),
+		nk.with(func(g *gemm) { g.bias, g.out = 2, 4 }).entry("gemm.aiter_a16w16",
+			"2MNK, the weight is (N,K)",
+			"aiter::gemm_a16w16"),
+		nk.with(func(g *gemm) { g.out = 2 }).entry("gemm.aiter_asm",
+			"2MNK, the weight is (N,K), the result is argument 2",
+			"aiter::_gemm_a16w16_asm", "aiter::gemm_a16w16_asm"),
+		nk.with(func(g *gemm) { g.out = 3 }).entry("gemm.aiter_atomic",
+			"2MNK, the weight is (N,K), the result is argument 3",
+			"aiter::gemm_a16w16_atomic_"),
+		a8w8.pattern("gemm.aiter_a8w8",
+			"2MNK at the 8-bit type of A, the weight is (N,K), scales are read, the result is bf16",
+			"aiter::gemm_a8w8*", "aiter::flatmm_a8w8*"),
+		a4w4.pattern("gemm.aiter_a4w4",
+			"2MNK with K twice the stored one, block scales are read, the result is bf16",
+			"aiter::gemm_a4w4*", "aiter::_gemm_a4w4*"),
+		a8w8.with(func(g *gemm) { g.batched = true }).pattern("gemm.aiter_batched_a8w8",
+			"2BMNK at the 8-bit type of A, the weights are (B,N,K), scales are read, the result is bf16",
+			"aiter::batched_gemm_a8w8*"),
+		nk.with(func(g *gemm) { g.batched = true }).pattern("gemm.aiter_batched_bf16",
+			"2BMNK, the weights are (B,N,K)",
+			"aiter::batched_gemm_bf16*"),
+		mm.with(func(g *gemm) { g.out = none }).entry("gemm.hipblaslt",
+			"2MNK, B is (K,N)",
+			"aiter::hipb_mm", "aiter::rocb_mm", "aiter::wvSpltK"),
 	}
 }
 
@@ -109,6 +140,13 @@ func (g gemm) work(c *Call) (Work, error) {
 		m = ratio(a.Elements(), product(batch, k))
 	}
 	in.require(a.last(0) == k, "agreeing inner dimensions")
+	if g.either > 0 {
+		if len(in.dims(g.either)) == rank {
+			g.out = g.either
+		} else {
+			g.bias = g.either
+		}
+	}
 	p := matmulSizes{batch, m, n, g.values(&a, k)}
 	w := p.work(a.Type)
 	w.Read = sum(a.Bytes(), b.Bytes(), in.scales(g.scales))
@@ -144,8 +182,8 @@ func (g *gemm) resultOf(in *reading, a *Tensor, w *Work) storage {
 	return a.storage()
 }
 
-// resultCode reads an out_dtype argument. None means the type of A, but None and "not recorded" look alike unless a later
-// argument shows that values were recorded.
+// resultCode reads an out_dtype argument. None means the type of A, but None and "not recorded" look alike unless a
+// later argument shows that values were recorded.
 func (in *reading) resultCode(i int, a *Tensor, w *Work) storage {
 	if code, ok := in.call.Int(i); ok {
 		s, known := storageOfCode(code)

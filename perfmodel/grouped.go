@@ -2,7 +2,8 @@ package perfmodel
 
 import "github.com/ditlens/ditlens/hw"
 
-// Products whose arguments follow no common order: those with flags for transposition, packed 4-bit weights, and products of many experts.
+// Products whose arguments follow no common order: those with flags for transposition, packed 4-bit weights, and
+// products of many experts.
 
 func groupedModels() []Entry {
 	entry := func(name, doc string, work func(*Call) (Work, error), ops ...string) Entry {
@@ -10,23 +11,33 @@ func groupedModels() []Entry {
 	}
 	const experts = "2KN a row of a token and expert; the weights of at most as many experts as there are rows are read"
 	return []Entry{
-		{Model: Func(Info{"gemm.primus", "2MNK by the flags of transposition; operands, scales and the result once", GEMM, false}, primus),
-			Patterns: []string{"primus_turbo*::hipblaslt_gemm_fp8", "primus_turbo*::hipblaslt_gemm_fp4"}},
-		entry("gemm.transformer_engine", "2MNK, K by the flag of A; operands, bias and the result once", transformerEngine, "tex_ts::te_gemm_ts"),
+		forPatterns(Info{"gemm.primus", "2MNK by the flags of transposition; operands, scales and the result once",
+			GEMM, false},
+			primus, "primus_turbo*::hipblaslt_gemm_fp8", "primus_turbo*::hipblaslt_gemm_fp4"),
+		entry("gemm.transformer_engine", "2MNK, K by the flag of A; operands, bias and the result once",
+			transformerEngine, "tex_ts::te_gemm_ts"),
 		entry("gemm.fp8_blockscale", "2MNK at the type of the weight (N,K); operands and block scales once, the result in 16 bits", blockScaled,
 			"mylib::fp8_blockscale_gemm"),
-		entry("gemm.mxfp4", "2MNK with K twice the stored one of the weight, (N,K/2), with a scale for 32", mxfp4, "mylib::mxfp4_gemm"),
-		entry("gemm.weight_int4", "2MNK at the type of A; packed 4-bit weight", weightInt4, "aten::_weight_int4pack_mm"),
-		entry("gemm.bitsandbytes_4bit", "2MNK at the type of A; packed 4-bit weight with a scale a block", gemv4bit, "bitsandbytes::gemv_4bit"),
-		entry("gemm.grouped", experts, func(c *Call) (Work, error) { return grouped(c, 1, 1, false) }, "aten::_grouped_mm"),
+		entry("gemm.mxfp4", "2MNK with K twice the stored one of the weight, (N,K/2), with a scale for 32", mxfp4,
+			"mylib::mxfp4_gemm"),
+		entry("gemm.weight_int4", "2MNK at the type of A; packed 4-bit weight", weightInt4,
+			"aten::_weight_int4pack_mm"),
+		entry("gemm.bitsandbytes_4bit", "2MNK at the type of A; packed 4-bit weight with a scale a block", gemv4bit,
+			"bitsandbytes::gemv_4bit"),
+		entry("gemm.grouped", experts, func(c *Call) (Work, error) { return grouped(c, 1, 1, false) },
+			"aten::_grouped_mm"),
 		entry("gemm.scaled_grouped", experts, scaledGrouped, "aten::_scaled_grouped_mm"),
-		entry("gemm.moe_stage1", experts+"; the weight is (E,N,K)", func(c *Call) (Work, error) { return moe(c, 1) }, "aiter::ck_moe_stage1", "aiter::ck_moe_stage1_fwd"),
-		entry("gemm.moe_stage2", experts+"; the weight is (E,N,K)", func(c *Call) (Work, error) { return moe(c, 2) }, "aiter::ck_moe_stage2", "aiter::ck_moe_stage2_fwd"),
-		{Model: Func(Info{"gemm.moe_fused", experts + "; both products in one kernel", GEMM, false}, fusedMoE), Patterns: []string{"aiter::fmoe*"}},
+		entry("gemm.moe_stage1", experts+"; the weight is (E,N,K)", func(c *Call) (Work, error) { return moe(c, 1) },
+			"aiter::ck_moe_stage1", "aiter::ck_moe_stage1_fwd"),
+		entry("gemm.moe_stage2", experts+"; the weight is (E,N,K)", func(c *Call) (Work, error) { return moe(c, 2) },
+			"aiter::ck_moe_stage2", "aiter::ck_moe_stage2_fwd"),
+		forPatterns(Info{"gemm.moe_fused", experts + "; both products in one kernel", GEMM, false},
+			fusedMoE, "aiter::fmoe*"),
 	}
 }
 
-// primus is hipblaslt_gemm_fp8(A, scale A, B, scale B, dtype, trans A, trans B, trans C, …). A transposed result swaps the operands.
+// primus is hipblaslt_gemm_fp8(A, scale A, B, scale B, dtype, trans A, trans B, trans C, …). A transposed result
+// swaps the operands.
 func primus(c *Call) (Work, error) {
 	in := reading{call: c}
 	a, b := in.matrix(0, 2), in.matrix(2, 2)
@@ -55,8 +66,9 @@ func primus(c *Call) (Work, error) {
 	return in.done(w)
 }
 
-// transformerEngine is te_gemm_ts(A, scale, index, type, [scaling mode,] trans A, B, scale, index, type, [scaling mode,] trans B, D, scale, type,
-// amax, bias, …). 8-bit floats are recorded as bytes; the type argument tells them. Later releases have the scaling modes.
+// transformerEngine is te_gemm_ts(A, scale, index, type, [scaling mode,] trans A, B, scale, index, type, [scaling
+// mode,] trans B, D, scale, type, amax, bias, …). 8-bit floats are recorded as bytes; the type argument tells them.
+// Later releases have the scaling modes.
 func transformerEngine(c *Call) (Work, error) {
 	in := reading{call: c}
 	mode := 0
@@ -87,7 +99,8 @@ func transformerEngine(c *Call) (Work, error) {
 	return in.done(w)
 }
 
-// blockScaled is fp8_blockscale_gemm(A, weight (N,K), scale), which brings A to 8 bits itself, or fp8_blockscale_gemm(A, scale, weight, scale).
+// blockScaled is fp8_blockscale_gemm(A, weight (N,K), scale), which brings A to 8 bits itself, or
+// fp8_blockscale_gemm(A, scale, weight, scale).
 func blockScaled(c *Call) (Work, error) {
 	in := reading{call: c}
 	weight := 1
@@ -188,7 +201,8 @@ func fusedMoE(c *Call) (Work, error) {
 		return Work{}, in.err
 	}
 	k := x.last(0)
-	in.require(gate.last(0) == k && down.last(1) == k && gate.Dims[0] == down.Dims[0], "agreeing shapes of tokens and weights")
+	in.require(gate.last(0) == k && down.last(1) == k && gate.Dims[0] == down.Dims[0],
+		"agreeing shapes of tokens and weights")
 	rows := product(x.last(1), topk)
 	used := min(gate.Dims[0], rows)
 	w := Work{Category: GEMM}
@@ -200,7 +214,8 @@ func fusedMoE(c *Call) (Work, error) {
 	return in.done(w)
 }
 
-// grouped is a product of rows with the weights of their experts. Rows that carry their experts as a dimension are not repeated.
+// grouped is a product of rows with the weights of their experts. Rows that carry their experts as a dimension are
+// not repeated.
 func grouped(c *Call, weight int, topk int64, transposed bool) (Work, error) {
 	in := reading{call: c}
 	a, b := in.matrix(0, 2), in.matrix(weight, 3)

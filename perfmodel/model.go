@@ -17,8 +17,9 @@ type Call struct {
 	Bytes  int64         // payload of copies and fills, 0 when not recorded
 }
 
-// OpModel says what work a call does. Work must be pure: the same Call gives the same Work, and nothing of the Call is
-// retained. It must be safe for concurrent use. It returns a *[MissingError] when the Call lacks what the formula needs.
+// OpModel says what work a call does. Work must be pure: the same Call gives the same Work, and nothing of the Call
+// is retained. It must be safe for concurrent use. It returns a *[MissingError] when the Call lacks what the formula
+// needs.
 type OpModel interface {
 	// Info names and documents the model.
 	Info() Info
@@ -33,8 +34,8 @@ type Info struct {
 
 	// Category is that of its calls while their arguments cannot be read; Other when empty.
 	Category Category
-	// Wrapper marks models of operators that leave their work to operators below them as a rule, as aten::linear does to
-	// aten::addmm. Such a model should speak only when no operator below the call has a model that can.
+	// Wrapper marks models of operators that leave their work to operators below them as a rule, as aten::linear does
+	// to aten::addmm. Such a model should speak only when no operator below the call has a model that can.
 	Wrapper bool
 }
 
@@ -100,8 +101,8 @@ const (
 	Other          Category = "other"
 )
 
-// MissingError is returned by a model when the call lacks something that the formula needs. The call is then reported as
-// unmodelled, with What as the reason.
+// MissingError is returned by a model when the call lacks something that the formula needs. The call is then reported
+// as unmodelled, with What as the reason.
 type MissingError struct {
 	Op   string
 	What string // "shape of argument 1", "element type \"c10::Foo\""
@@ -112,7 +113,8 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("perfmodel: %s: missing %s", e.Op, e.What)
 }
 
-// RangeError is returned by a model when sizes are so great that their product does not fit 63 bits: the record is damaged.
+// RangeError is returned by a model when sizes are so great that their product does not fit 63 bits: the record is
+// damaged.
 type RangeError struct {
 	Op   string
 	What string // what does not fit

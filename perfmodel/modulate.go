@@ -2,24 +2,28 @@ package perfmodel
 
 import "github.com/ditlens/ditlens/hw"
 
-// Modulation, rotary embedding and gated activations as fused kernels of libraries. Those of compiled code are Inductor kernels; those of
-// eager code are chains of pointwise operators.
+// Modulation, rotary embedding and gated activations as fused kernels of libraries. Those of compiled code are
+// Inductor kernels; those of eager code are chains of pointwise operators.
 
 func modulationModels() []Entry {
 	entry := func(name, doc string, category Category, work func(*Call) (Work, error), ops ...string) Entry {
 		return Entry{Model: Func(Info{name, doc, category, false}, work), Ops: ops}
 	}
 	return []Entry{
-		{Model: Func(Info{"modulation.layer_norm", "12n; the tensor in and out, scale and shift", Modulation, false}, modulate),
-			Patterns: []string{"*::fused_ln_modulate", "*::fused_layernorm_modulate", "*::adaln_modulate"}},
-		entry("activation.silu_mul", "5 an output; two halves in, one out", Elementwise, gated(5), "aiter::silu_and_mul", "_C::silu_and_mul"),
-		entry("activation.scaled_silu_mul", "5 an output; two halves in, one out", Elementwise, gated(5), "aiter::scaled_silu_and_mul"),
-		entry("activation.gelu_mul", "8 an output; two halves in, one out", Elementwise, gated(8), "aiter::gelu_and_mul", "_C::gelu_and_mul"),
-		entry("activation.gelu_tanh_mul", "10 an output; two halves in, one out", Elementwise, gated(10), "aiter::gelu_tanh_and_mul", "_C::gelu_tanh_and_mul"),
-		{Model: Func(Info{"rope.in_place", "3n; every argument once, among them the result", Rope, false}, ropeInto),
-			Patterns: []string{"aiter::rope*_impl"}},
-		{Model: Func(Info{"rope.functional", "3n; the tensor in and out, and the tables", Rope, false}, rope),
-			Patterns: []string{"aiter::rope*_fwd"}},
+		forPatterns(Info{"modulation.layer_norm", "12n; the tensor in and out, scale and shift", Modulation, false},
+			modulate, "*::fused_ln_modulate", "*::fused_layernorm_modulate", "*::adaln_modulate"),
+		entry("activation.silu_mul", "5 an output; two halves in, one out", Elementwise, gated(5),
+			"aiter::silu_and_mul", "_C::silu_and_mul"),
+		entry("activation.scaled_silu_mul", "5 an output; two halves in, one out", Elementwise, gated(5),
+			"aiter::scaled_silu_and_mul"),
+		entry("activation.gelu_mul", "8 an output; two halves in, one out", Elementwise, gated(8),
+			"aiter::gelu_and_mul", "_C::gelu_and_mul"),
+		entry("activation.gelu_tanh_mul", "10 an output; two halves in, one out", Elementwise, gated(10),
+			"aiter::gelu_tanh_and_mul", "_C::gelu_tanh_and_mul"),
+		forPatterns(Info{"rope.in_place", "3n; every argument once, among them the result", Rope, false},
+			ropeInto, "aiter::rope*_impl"),
+		forPatterns(Info{"rope.functional", "3n; the tensor in and out, and the tables", Rope, false},
+			rope, "aiter::rope*_fwd"),
 	}
 }
 

@@ -2,15 +2,15 @@ package perfmodel
 
 import "github.com/ditlens/ditlens/hw"
 
-// Norms read and write the tensor once. Their operation counts are nominal, since no norm comes near the peak of the vector
-// unit: 5 an element for mean, variance and normalisation, 2 more for weight and bias, 4 for a root mean square.
+// Norms read and write the tensor once. Their operation counts are nominal, since no norm comes near the peak of the
+// vector unit: 5 an element for mean, variance and normalisation, 2 more for weight and bias, 4 for a root mean
+// square.
 
 // A norm says where an operator keeps its arguments.
 type norm struct {
 	x, weight, bias int
 	shape           int // list of normalised sizes, none when the last dimension is
 	rms             bool
-	added           int  // a residual that is added first; the sum is written too
 	statistics      bool // mean and reciprocal deviation are written, 4 bytes each, a row
 }
 
@@ -19,24 +19,29 @@ func (n norm) entry(name, doc string, ops ...string) Entry {
 }
 
 func normModels() []Entry {
-	layer := norm{weight: 2, bias: 3, shape: 1, added: none}
+	layer := norm{weight: 2, bias: 3, shape: 1}
 	native := layer
 	native.statistics = true
-	rms := norm{weight: 2, bias: none, shape: 1, rms: true, added: none}
-	rows := norm{weight: 1, bias: none, shape: none, rms: true, added: none}
-	out := norm{x: 1, weight: 2, bias: none, shape: none, rms: true, added: none}
+	rms := norm{weight: 2, bias: none, shape: 1, rms: true}
+	rows := norm{weight: 1, bias: none, shape: none, rms: true}
+	out := norm{x: 1, weight: 2, bias: none, shape: none, rms: true}
 	return []Entry{
 		layer.entry("norm.layer", "5n + 2n with weights; the tensor in and out, weight and bias", "aten::layer_norm"),
-		native.entry("norm.native_layer", "as norm.layer, and mean and deviation of each row written in fp32", "aten::native_layer_norm"),
-		rms.entry("norm.rms", "4n + 2 a row; the tensor in and out and the weight", "aten::rms_norm", "aten::_fused_rms_norm"),
-		rows.entry("norm.rms_rows", "4n + 2 a row; the tensor in and out and the weight", "aiter::rms_norm", "aiter::rmsnorm2d_fwd", "aiter::rmsnorm2d_fwd_ck"),
-		out.entry("norm.rms_out", "4n + 2 a row; the tensor in and out and the weight; the result is argument 0", "aiter::rmsnorm", "_C::rms_norm"),
-		{Model: Func(Info{"norm.rms_added", "4n + 2 a row + n; tensor and residual in, sum and result out, and the weight", Norm, false}, addedRMS),
-			Patterns: []string{"aiter::rmsnorm2d_fwd_with_add*", "aiter::add_rmsnorm*"}},
-		{Model: Func(Info{"norm.group", "5n and 6 a channel for its scale and shift; the tensor in and out once, weight and bias", Norm, false}, groupNorm),
-			Ops: []string{"aten::native_group_norm", "aten::group_norm", "aiter::_groupnorm_run"}},
-		{Model: Func(Info{"norm.batch", "2n at inference; the tensor in and out and four vectors a channel", Norm, false}, batchNorm),
-			Ops: []string{"aten::batch_norm", "aten::native_batch_norm", "aten::cudnn_batch_norm", "aten::miopen_batch_norm", "aten::_batch_norm_impl_index"}},
+		native.entry("norm.native_layer", "as norm.layer, and mean and deviation of each row written in fp32",
+			"aten::native_layer_norm"),
+		rms.entry("norm.rms", "4n + 2 a row; the tensor in and out and the weight", "aten::rms_norm",
+			"aten::_fused_rms_norm"),
+		rows.entry("norm.rms_rows", "4n + 2 a row; the tensor in and out and the weight", "aiter::rms_norm",
+			"aiter::rmsnorm2d_fwd", "aiter::rmsnorm2d_fwd_ck"),
+		out.entry("norm.rms_out", "4n + 2 a row; the tensor in and out and the weight; the result is argument 0",
+			"aiter::rmsnorm", "_C::rms_norm"),
+		forPatterns(Info{"norm.rms_added", "4n + 2 a row + n; tensor and residual in, sum and result out, and the weight", Norm, false},
+			addedRMS, "aiter::rmsnorm2d_fwd_with_add*", "aiter::add_rmsnorm*"),
+		forOps(Info{"norm.group", "5n and 6 a channel for its scale and shift; the tensor in and out once, weight and bias", Norm, false},
+			groupNorm, "aten::native_group_norm", "aten::group_norm", "aiter::_groupnorm_run"),
+		forOps(Info{"norm.batch", "2n at inference; the tensor in and out and four vectors a channel", Norm, false},
+			batchNorm, "aten::batch_norm", "aten::native_batch_norm", "aten::cudnn_batch_norm",
+			"aten::miopen_batch_norm", "aten::_batch_norm_impl_index"),
 	}
 }
 
@@ -104,8 +109,8 @@ func addedRMS(c *Call) (Work, error) {
 	return in.done(w)
 }
 
-// groupNorm serves three signatures: (x, weight, bias, N, C, HxW, groups, eps) and (x, groups, weight, bias, eps). One pass is
-// counted; a group that does not fit on chip is read twice, which the certainty says.
+// groupNorm serves three signatures: (x, weight, bias, N, C, HxW, groups, eps) and (x, groups, weight, bias, eps).
+// One pass is counted; a group that does not fit on chip is read twice, which the certainty says.
 func groupNorm(c *Call) (Work, error) {
 	in := reading{call: c}
 	x := in.matrix(0, 2)

@@ -10,8 +10,9 @@ const unbounded = int64(1) << 40
 
 var everyKey = band{left: unbounded, right: unbounded}
 
-// pairs counts the (query, key) pairs that the band leaves, exactly. The number of keys that query i sees is the difference of
-// two ramps in i that are clamped to [0, nk], so the count is a difference of two sums of clamped ramps.
+// pairs counts the (query, key) pairs that the band leaves, exactly. The number of keys that query i sees is the
+// difference of two ramps in i that are clamped to [0, nk], so the count is a difference of two sums of clamped
+// ramps.
 func (b band) pairs(nq, nk int64) int64 {
 	if b.left >= unbounded && b.right >= unbounded {
 		return product(nq, nk)

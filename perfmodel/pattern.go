@@ -19,8 +19,8 @@ func compile(text string) pattern {
 	return pattern{head: pieces[0], middle: pieces[1:n], tail: pieces[n]}
 }
 
-// matches reports whether s fits the pattern. Each piece between stars may be taken as early as it occurs; only the tail must
-// end the name.
+// matches reports whether s fits the pattern. Each piece between stars may be taken as early as it occurs; only the
+// tail must end the name.
 func (p *pattern) matches(s string) bool {
 	if !strings.HasPrefix(s, p.head) {
 		return false

@@ -7,8 +7,9 @@ import (
 )
 
 // Pointwise operators read each operand once, counting repeated elements once, and write one element an output; the
-// output's shape is what the operands broadcast to, its type what they promote to. Operation counts an output are nominal: 1 for
-// simple arithmetic, 2 for roots and clamps, 4 for exponentials and trigonometry, more for compound activations.
+// output's shape is what the operands broadcast to, its type what they promote to. Operation counts an output are
+// nominal: 1 for simple arithmetic, 2 for roots and clamps, 4 for exponentials and trigonometry, more for compound
+// activations.
 
 // A pointwise is one elementwise operator.
 type pointwise struct {
@@ -27,25 +28,38 @@ const (
 )
 
 var pointwiseOps = [...]pointwise{
-	{"add", 1, 2, asOperands}, {"sub", 1, 2, asOperands}, {"rsub", 1, 2, asOperands}, {"mul", 1, 2, asOperands}, {"div", 1, 2, asFloat},
-	{"true_divide", 1, 2, asFloat}, {"floor_divide", 1, 2, asOperands}, {"remainder", 1, 2, asOperands}, {"fmod", 1, 2, asOperands},
+	{"add", 1, 2, asOperands}, {"sub", 1, 2, asOperands}, {"rsub", 1, 2, asOperands}, {"mul", 1, 2, asOperands},
+	{"div", 1, 2, asFloat},
+	{"true_divide", 1, 2, asFloat}, {"floor_divide", 1, 2, asOperands}, {"remainder", 1, 2, asOperands},
+	{"fmod", 1, 2, asOperands},
 	{"neg", 1, 1, asOperands}, {"abs", 1, 1, asOperands}, {"sign", 1, 1, asOperands}, {"square", 1, 1, asOperands},
-	{"maximum", 1, 2, asOperands}, {"minimum", 1, 2, asOperands}, {"fmax", 1, 2, asOperands}, {"fmin", 1, 2, asOperands},
-	{"eq", 1, 2, asTruth}, {"ne", 1, 2, asTruth}, {"lt", 1, 2, asTruth}, {"le", 1, 2, asTruth}, {"gt", 1, 2, asTruth}, {"ge", 1, 2, asTruth},
-	{"logical_and", 1, 2, asTruth}, {"logical_or", 1, 2, asTruth}, {"logical_xor", 1, 2, asTruth}, {"logical_not", 1, 1, asTruth},
+	{"maximum", 1, 2, asOperands}, {"minimum", 1, 2, asOperands}, {"fmax", 1, 2, asOperands},
+	{"fmin", 1, 2, asOperands},
+	{"eq", 1, 2, asTruth}, {"ne", 1, 2, asTruth}, {"lt", 1, 2, asTruth}, {"le", 1, 2, asTruth}, {"gt", 1, 2, asTruth},
+	{"ge", 1, 2, asTruth},
+	{"logical_and", 1, 2, asTruth}, {"logical_or", 1, 2, asTruth}, {"logical_xor", 1, 2, asTruth},
+	{"logical_not", 1, 1, asTruth},
 	{"isnan", 1, 1, asTruth}, {"isinf", 1, 1, asTruth}, {"isfinite", 1, 1, asTruth},
-	{"bitwise_and", 1, 2, asOperands}, {"bitwise_or", 1, 2, asOperands}, {"bitwise_xor", 1, 2, asOperands}, {"bitwise_not", 1, 1, asOperands},
-	{"__and__", 1, 2, asOperands}, {"__or__", 1, 2, asOperands}, {"__lshift__", 1, 2, asOperands}, {"__rshift__", 1, 2, asOperands},
+	{"bitwise_and", 1, 2, asOperands}, {"bitwise_or", 1, 2, asOperands}, {"bitwise_xor", 1, 2, asOperands},
+	{"bitwise_not", 1, 1, asOperands},
+	{"__and__", 1, 2, asOperands}, {"__or__", 1, 2, asOperands}, {"__lshift__", 1, 2, asOperands},
+	{"__rshift__", 1, 2, asOperands},
 	{"bitwise_left_shift", 1, 2, asOperands}, {"bitwise_right_shift", 1, 2, asOperands},
 	{"where", 1, 3, asOperands}, {"masked_fill", 1, 2, asOperands}, {"nan_to_num", 1, 1, asOperands},
-	{"relu", 1, 1, asOperands}, {"leaky_relu", 2, 1, asOperands}, {"hardtanh", 2, 1, asOperands}, {"threshold", 1, 1, asOperands},
-	{"floor", 1, 1, asOperands}, {"ceil", 1, 1, asOperands}, {"round", 1, 1, asOperands}, {"trunc", 1, 1, asOperands}, {"frac", 1, 1, asOperands},
+	{"relu", 1, 1, asOperands}, {"leaky_relu", 2, 1, asOperands}, {"hardtanh", 2, 1, asOperands},
+	{"threshold", 1, 1, asOperands},
+	{"floor", 1, 1, asOperands}, {"ceil", 1, 1, asOperands}, {"round", 1, 1, asOperands}, {"trunc", 1, 1, asOperands},
+	{"frac", 1, 1, asOperands},
 	{"clamp", 2, 3, asOperands}, {"clamp_min", 1, 2, asOperands}, {"clamp_max", 1, 2, asOperands},
 	{"sqrt", 2, 1, asFloat}, {"rsqrt", 2, 1, asFloat}, {"reciprocal", 2, 1, asFloat}, {"pow", 2, 2, asOperands},
-	{"exp", 4, 1, asFloat}, {"exp2", 4, 1, asFloat}, {"expm1", 4, 1, asFloat}, {"log", 4, 1, asFloat}, {"log2", 4, 1, asFloat},
-	{"log10", 4, 1, asFloat}, {"log1p", 4, 1, asFloat}, {"sin", 4, 1, asFloat}, {"cos", 4, 1, asFloat}, {"tan", 4, 1, asFloat},
-	{"tanh", 4, 1, asFloat}, {"sigmoid", 4, 1, asFloat}, {"erf", 4, 1, asFloat}, {"softplus", 4, 1, asFloat}, {"elu", 4, 1, asFloat},
-	{"atan2", 4, 2, asFloat}, {"silu", 5, 1, asFloat}, {"mish", 9, 1, asFloat}, {"hardswish", 4, 1, asFloat}, {"hardsigmoid", 3, 1, asFloat},
+	{"exp", 4, 1, asFloat}, {"exp2", 4, 1, asFloat}, {"expm1", 4, 1, asFloat}, {"log", 4, 1, asFloat},
+	{"log2", 4, 1, asFloat},
+	{"log10", 4, 1, asFloat}, {"log1p", 4, 1, asFloat}, {"sin", 4, 1, asFloat}, {"cos", 4, 1, asFloat},
+	{"tan", 4, 1, asFloat},
+	{"tanh", 4, 1, asFloat}, {"sigmoid", 4, 1, asFloat}, {"erf", 4, 1, asFloat}, {"softplus", 4, 1, asFloat},
+	{"elu", 4, 1, asFloat},
+	{"atan2", 4, 2, asFloat}, {"silu", 5, 1, asFloat}, {"mish", 9, 1, asFloat}, {"hardswish", 4, 1, asFloat},
+	{"hardsigmoid", 3, 1, asFloat},
 	{"gelu", 8, 1, asFloat}, {"lerp", 3, 3, asOperands}, {"addcmul", 3, 3, asOperands}, {"addcdiv", 3, 3, asOperands},
 }
 
@@ -54,7 +68,8 @@ func pointwiseModels() []Entry {
 	for _, p := range pointwiseOps {
 		doc := "operands once and the result once, nominal operations an output: " + string('0'+byte(p.flops))
 		entries = append(entries,
-			Entry{Model: Func(Info{"pointwise." + p.op, doc, Elementwise, false}, p.work), Ops: []string{"aten::" + p.op, "aten::" + p.op + "_"}})
+			Entry{Model: Func(Info{"pointwise." + p.op, doc, Elementwise, false}, p.work),
+				Ops: []string{"aten::" + p.op, "aten::" + p.op + "_"}})
 	}
 	return entries
 }
@@ -178,8 +193,8 @@ func (e *elementwise) bytes() int64 {
 	return e.read
 }
 
-// promoted returns the type that the operands give: those with dimensions decide, single values and Python numbers only when
-// they are of a higher category.
+// promoted returns the type that the operands give: those with dimensions decide, single values and Python numbers
+// only when they are of a higher category.
 func (e *elementwise) promoted() storage {
 	s := e.wide
 	if s.bytes == 0 || rankOf(e.narrow.typ) > rankOf(s.typ) {

@@ -2,14 +2,15 @@ package perfmodel
 
 import "github.com/ditlens/ditlens/hw"
 
-// Quantisation kernels find the range of a tensor, scale it and write it in one byte or half a byte an element, with its scales.
+// Quantisation kernels find the range of a tensor, scale it and write it in one byte or half a byte an element, with
+// its scales.
 
 func quantizeModels() []Entry {
 	doc := "every tensor argument once, 3 an element of the inputs; a result that is no argument is taken as one byte an element"
 	return []Entry{
-		{Model: Func(Info{"quantize.kernel", doc, Quantize, false}, quantize), Patterns: []string{
-			"sage_quant*", "aiter::*quant*", "_C::*quant*", "sgl_kernel::*quant*", "mylib::*quant*", "bitsandbytes::int8_vectorwise_quant",
-		}},
+		forPatterns(Info{"quantize.kernel", doc, Quantize, false},
+			quantize, "sage_quant*", "aiter::*quant*", "_C::*quant*", "sgl_kernel::*quant*", "mylib::*quant*",
+			"bitsandbytes::int8_vectorwise_quant"),
 	}
 }
 

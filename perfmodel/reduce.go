@@ -2,7 +2,8 @@ package perfmodel
 
 import "github.com/ditlens/ditlens/hw"
 
-// Reductions read the tensor once, one operation an element, and write what remains: all dimensions but those that are named, or one element.
+// Reductions read the tensor once, one operation an element, and write what remains: all dimensions but those that
+// are named, or one element.
 
 // A reduction is one operator that reduces dimensions.
 type reduction struct {
@@ -20,15 +21,20 @@ const asWhole = asFloat + 1
 
 func reductionModels() []Entry {
 	list := [...]reduction{
-		{op: "sum", flops: 1, dim: 1, dtype: 3, result: asWhole}, {op: "nansum", flops: 1, dim: 1, dtype: 3, result: asWhole},
+		{op: "sum", flops: 1, dim: 1, dtype: 3, result: asWhole},
+		{op: "nansum", flops: 1, dim: 1, dtype: 3, result: asWhole},
 		{op: "mean", flops: 1, dim: 1, dtype: 3}, {op: "prod", flops: 1, dim: 1, dtype: 3, result: asWhole},
 		{op: "amax", flops: 1, dim: 1, dtype: none}, {op: "amin", flops: 1, dim: 1, dtype: none},
-		{op: "argmax", flops: 1, dim: 1, dtype: none, index: true}, {op: "argmin", flops: 1, dim: 1, dtype: none, index: true},
-		{op: "all", flops: 1, dim: 1, dtype: none, result: asTruth}, {op: "any", flops: 1, dim: 1, dtype: none, result: asTruth},
+		{op: "argmax", flops: 1, dim: 1, dtype: none, index: true},
+		{op: "argmin", flops: 1, dim: 1, dtype: none, index: true},
+		{op: "all", flops: 1, dim: 1, dtype: none, result: asTruth},
+		{op: "any", flops: 1, dim: 1, dtype: none, result: asTruth},
 		{op: "var", flops: 3, dim: 1, dtype: none}, {op: "std", flops: 3, dim: 1, dtype: none},
-		{op: "var_mean", flops: 4, dim: 1, dtype: none, pair: true}, {op: "std_mean", flops: 4, dim: 1, dtype: none, pair: true},
+		{op: "var_mean", flops: 4, dim: 1, dtype: none, pair: true},
+		{op: "std_mean", flops: 4, dim: 1, dtype: none, pair: true},
 		{op: "norm", flops: 2, dim: 2, dtype: none}, {op: "linalg_vector_norm", flops: 2, dim: 2, dtype: 4},
-		{op: "logsumexp", flops: 5, dim: 1, dtype: none}, {op: "count_nonzero", flops: 1, dim: 1, dtype: none, index: true},
+		{op: "logsumexp", flops: 5, dim: 1, dtype: none},
+		{op: "count_nonzero", flops: 1, dim: 1, dtype: none, index: true},
 		{op: "max", flops: 1, dim: 1, dtype: none, pair: true}, {op: "min", flops: 1, dim: 1, dtype: none, pair: true},
 	}
 	entries := make([]Entry, 0, len(list)+2)
@@ -39,16 +45,18 @@ func reductionModels() []Entry {
 			doc += "; between two tensors pointwise"
 			work = r.extreme
 		}
-		entries = append(entries, Entry{Model: Func(Info{"reduce." + r.op, doc, Reduction, false}, work), Ops: []string{"aten::" + r.op}})
+		entries = append(entries, Entry{Model: Func(Info{"reduce." + r.op, doc, Reduction, false}, work),
+			Ops: []string{"aten::" + r.op}})
 	}
 	soft := func(name string, wrapper bool, ops ...string) Entry {
-		return Entry{Model: Func(Info{name, "5 an element; the tensor in and out, in fp32 with half_to_float", Softmax, wrapper}, softmax), Ops: ops}
+		return Entry{Model: Func(Info{name, "5 an element; the tensor in and out, in fp32 with half_to_float",
+			Softmax, wrapper}, softmax), Ops: ops}
 	}
 	scan := func(c *Call) (Work, error) { return scanned(c) }
 	return append(entries, soft("softmax.kernel", false, "aten::_softmax", "aten::_log_softmax", "aten::_safe_softmax"),
 		soft("softmax.softmax", true, "aten::softmax", "aten::log_softmax"),
-		Entry{Model: Func(Info{"reduce.scan", "one an element; the tensor in and out", Reduction, false}, scan),
-			Ops: []string{"aten::cumsum", "aten::cumprod"}})
+		forOps(Info{"reduce.scan", "one an element; the tensor in and out", Reduction, false},
+			scan, "aten::cumsum", "aten::cumprod"))
 }
 
 func (r reduction) work(c *Call) (Work, error) {
@@ -105,7 +113,8 @@ func (r reduction) remaining(in *reading, x *Tensor) int64 {
 	return n
 }
 
-// whole reports whether the call is of the overload that reduces everything and takes a type, where others take dimensions.
+// whole reports whether the call is of the overload that reduces everything and takes a type, where others take
+// dimensions.
 func (r reduction) whole(c *Call) bool { return r.dtype != none && c.args() <= r.dtype }
 
 func (r reduction) resultOf(in *reading, x *Tensor) storage {

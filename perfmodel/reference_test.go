@@ -144,34 +144,43 @@ var flopFaults = []fault{
 		aten::gelu aten::gt aten::index aten::log aten::lt aten::nonzero aten::normal_ aten::sub aten::tanh aten::where`, none},
 	{"19: the size of an upsampling is looked for in the wrong argument", "aten::upsample_nearest2d", none},
 	{"11: no model of SageAttention", "sage_fwd_1 sage_quant_kernel_0", none},
-	{"10: causal attention as one half", "aten::_scaled_dot_product_flash_attention", func(c *perfmodel.Call, ours, theirs float64) bool {
-		n := dim(c, 0, 2)
-		return theirs == ours*n/(n+1)
-	}},
+	{"10: causal attention as one half", "aten::_scaled_dot_product_flash_attention",
+		func(c *perfmodel.Call, ours, theirs float64) bool {
+			n := dim(c, 0, 2)
+			return theirs == ours*n/(n+1)
+		}},
 	{"14: the bias of convolutions is missed", "aten::convolution", func(c *perfmodel.Call, ours, theirs float64) bool {
 		perOutput := 2 * elements(c, 1) / dim(c, 1, 0)
 		return theirs == ours*perOutput/(perOutput+1)
 	}},
-	{"22: copies charged one operation an element", "aten::copy_", is(func(c *perfmodel.Call) float64 { return elements(c, 0) })},
+	{"22: copies charged one operation an element", "aten::copy_",
+		is(func(c *perfmodel.Call) float64 { return elements(c, 0) })},
 	{"27: five operations an element plus six a channel, affine or not", "aten::layer_norm",
 		is(func(c *perfmodel.Call) float64 { return 5*elements(c, 0) + 6*elements(c, 2) })},
-	{nominal, "aten::silu aten::sigmoid aten::pow aten::rsqrt", is(func(c *perfmodel.Call) float64 { return elements(c, 0) })},
+	{nominal, "aten::silu aten::sigmoid aten::pow aten::rsqrt",
+		is(func(c *perfmodel.Call) float64 { return elements(c, 0) })},
 	{tritonFl, "triton_*", func(_ *perfmodel.Call, ours, theirs float64) bool { return theirs < ours }},
 }
 
 var byteFaults = []fault{
 	{"27: six parameter vectors instead of two", "aiter::_groupnorm_run aten::layer_norm",
 		off(func(c *perfmodel.Call) float64 { return 4 * 2 * elements(c, 2) })},
-	{"24: a Python scalar counted as eight bytes", "aten::add aten::mul aten::div", off(func(c *perfmodel.Call) float64 { return 8 })},
-	{"24: the result has the type of a 0-dimensional first operand", "aten::mul", func(c *perfmodel.Call, ours, theirs float64) bool {
-		return len(c.Inputs.Args[0].Dims) == 0 && theirs == elements(c, 1)*(2+4)+4
-	}},
-	{"14: the bias of convolutions is missed", "aten::convolution", off(func(c *perfmodel.Call) float64 { return -2 * elements(c, 2) })},
-	{"20: the result of a reduction is one element", "aten::mean", is(func(c *perfmodel.Call) float64 { return 4*elements(c, 0) + 4 })},
-	{"21: min of two tensors taken as a reduction", "aten::min", is(func(c *perfmodel.Call) float64 { return 8*elements(c, 0) + 8 })},
-	{"22: copies from and to the host rated as if within the device", "aten::copy_", func(c *perfmodel.Call, ours, theirs float64) bool {
-		return c.Kind == trace.Memcpy && c.Dir != trace.DeviceToDevice && theirs > ours
-	}},
+	{"24: a Python scalar counted as eight bytes", "aten::add aten::mul aten::div",
+		off(func(c *perfmodel.Call) float64 { return 8 })},
+	{"24: the result has the type of a 0-dimensional first operand", "aten::mul",
+		func(c *perfmodel.Call, ours, theirs float64) bool {
+			return len(c.Inputs.Args[0].Dims) == 0 && theirs == elements(c, 1)*(2+4)+4
+		}},
+	{"14: the bias of convolutions is missed", "aten::convolution",
+		off(func(c *perfmodel.Call) float64 { return -2 * elements(c, 2) })},
+	{"20: the result of a reduction is one element", "aten::mean",
+		is(func(c *perfmodel.Call) float64 { return 4*elements(c, 0) + 4 })},
+	{"21: min of two tensors taken as a reduction", "aten::min",
+		is(func(c *perfmodel.Call) float64 { return 8*elements(c, 0) + 8 })},
+	{"22: copies from and to the host rated as if within the device", "aten::copy_",
+		func(c *perfmodel.Call, ours, theirs float64) bool {
+			return c.Kind == trace.Memcpy && c.Dir != trace.DeviceToDevice && theirs > ours
+		}},
 	{"25: bool has no size", "aten::copy_", none},
 	{"3, 4, 5, 6: tensors whole though read in part, a write too many, only c10 types have a size", "triton_*",
 		is(func(c *perfmodel.Call) float64 { return tritonBytes(c) })},
@@ -276,7 +285,8 @@ func TestAgainstReference(t *testing.T) {
 				if d := m.duration - ref.duration; d > 1.5 && ref.name == "aten::nonzero" {
 					reasons["time: 30: fills have no flow and are lost"]++
 				} else if m.count != ref.count || math.Abs(d) > 0.0005*float64(m.kernels) {
-					t.Errorf("%s %s: %d calls of %.3f us, want %d of %.3f", ref.name, ref.call, m.count, m.duration, ref.count, ref.duration)
+					t.Errorf("%s %s: %d calls of %.3f us, want %d of %.3f", ref.name, ref.call, m.count, m.duration,
+						ref.count, ref.duration)
 				}
 				work := &m.first.Work
 				flops := explain(flopFaults, &m.first.Call, float64(work.FLOPs()), ref.flops)

@@ -26,6 +26,16 @@ type Entry struct {
 	compiled []pattern
 }
 
+// forOps is the entry of a model for operators of exact names.
+func forOps(i Info, work func(*Call) (Work, error), ops ...string) Entry {
+	return Entry{Model: Func(i, work), Ops: ops}
+}
+
+// forPatterns is the entry of a model for operators by pattern.
+func forPatterns(i Info, work func(*Call) (Work, error), patterns ...string) Entry {
+	return Entry{Model: Func(i, work), Patterns: patterns}
+}
+
 // Default returns a fresh Registry with all shipped models.
 func Default() *Registry {
 	r := new(Registry)
@@ -43,8 +53,9 @@ func Default() *Registry {
 	return r
 }
 
-// Add adds a model for operators of the given exact names, without overload suffix ("aten::add", not "aten::add.Tensor").
-// Of several models for one call the last added wins. A model without name or doc, or a name that is taken, is an error.
+// Add adds a model for operators of the given exact names, without overload suffix ("aten::add", not
+// "aten::add.Tensor"). Of several models for one call the last added wins. A model without name or doc, or a name
+// that is taken, is an error.
 func (r *Registry) Add(m OpModel, ops ...string) error {
 	if len(ops) == 0 {
 		return errors.New("perfmodel: a model needs the name of an operator")
@@ -52,8 +63,8 @@ func (r *Registry) Add(m OpModel, ops ...string) error {
 	return r.add(Entry{Model: m, Ops: ops})
 }
 
-// AddPattern adds a model for operators whose names fit one of the patterns, in which * stands for any run of characters.
-// Errors and precedence are those of [Registry.Add].
+// AddPattern adds a model for operators whose names fit one of the patterns, in which * stands for any run of
+// characters. Errors and precedence are those of [Registry.Add].
 func (r *Registry) AddPattern(m OpModel, patterns ...string) error {
 	if len(patterns) == 0 {
 		return errors.New("perfmodel: a model needs a pattern")
@@ -61,8 +72,8 @@ func (r *Registry) AddPattern(m OpModel, patterns ...string) error {
 	return r.add(Entry{Model: m, Patterns: patterns})
 }
 
-// AddFunc adds a model for the calls that match accepts. It must be pure, fast and safe for concurrent use: it is asked for
-// every call that no later model claims. Errors and precedence are those of [Registry.Add].
+// AddFunc adds a model for the calls that match accepts. It must be pure, fast and safe for concurrent use: it is
+// asked for every call that no later model claims. Errors and precedence are those of [Registry.Add].
 func (r *Registry) AddFunc(m OpModel, match func(*Call) bool) error {
 	if match == nil {
 		return errors.New("perfmodel: a model needs a predicate")

@@ -9,9 +9,10 @@ import (
 )
 
 func named(name string) perfmodel.OpModel {
-	return perfmodel.Func(perfmodel.Info{Name: name, Doc: "counts nothing"}, func(c *perfmodel.Call) (perfmodel.Work, error) {
-		return perfmodel.Work{}, &perfmodel.MissingError{Op: c.Name, What: "everything"}
-	})
+	return perfmodel.Func(perfmodel.Info{Name: name, Doc: "counts nothing"},
+		func(c *perfmodel.Call) (perfmodel.Work, error) {
+			return perfmodel.Work{}, &perfmodel.MissingError{Op: c.Name, What: "everything"}
+		})
 }
 
 func TestRegistryPrecedence(t *testing.T) {

@@ -23,9 +23,10 @@ func resizeModels() []Entry {
 		upsample("bilinear2d", 7, 2, "aten::upsample_bilinear2d", "aten::_upsample_bilinear2d_aa"),
 		upsample("trilinear3d", 15, 3, "aten::upsample_trilinear3d"),
 		upsample("bicubic2d", 35, 2, "aten::upsample_bicubic2d", "aten::_upsample_bicubic2d_aa"),
-		{Model: Func(Info{"resize.pad", "the input read and the output written once", Copy, false}, pad), Ops: []string{
-			"aten::constant_pad_nd", "aten::replication_pad1d", "aten::replication_pad2d", "aten::replication_pad3d",
-			"aten::reflection_pad1d", "aten::reflection_pad2d", "aten::reflection_pad3d", "aten::_pad_circular"}},
+		forOps(Info{"resize.pad", "the input read and the output written once", Copy, false},
+			pad, "aten::constant_pad_nd", "aten::replication_pad1d", "aten::replication_pad2d",
+			"aten::replication_pad3d", "aten::reflection_pad1d", "aten::reflection_pad2d",
+			"aten::reflection_pad3d", "aten::_pad_circular"),
 	}
 }
 

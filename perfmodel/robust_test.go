@@ -35,7 +35,8 @@ func samples() []*perfmodel.Call {
 	x := bf16(2, 64, 128)
 	collective := func(name string) *perfmodel.Call {
 		c := call("record_param_comms")
-		c.Inputs.Extra = map[string]string{"Collective name": name, "dtype": "BFloat16", "In msg nelems": "1024", "Out msg nelems": "8192", "Group size": "8"}
+		c.Inputs.Extra = map[string]string{"Collective name": name, "dtype": "BFloat16", "In msg nelems": "1024",
+			"Out msg nelems": "8192", "Group size": "8"}
 		return c
 	}
 	return []*perfmodel.Call{
@@ -44,11 +45,13 @@ func samples() []*perfmodel.Call {
 		call("aiter::rmsnorm", x, x, bf16(128), number("1e-6")),
 		call("aiter::rms_norm", x, bf16(128), number("1e-6")),
 		call("aiter::rmsnorm2d_fwd_with_add_ck", x, x, x, x, bf16(128), number("1e-6")),
-		call("aten::native_group_norm", bf16(1, 64, 8, 8), bf16(64), bf16(64), number("1"), number("64"), number("64"), number("32"), number("1e-6")),
+		call("aten::native_group_norm", bf16(1, 64, 8, 8), bf16(64), bf16(64), number("1"), number("64"),
+			number("64"), number("32"), number("1e-6")),
 		call("aten::batch_norm", bf16(1, 64, 8, 8), f32(64), f32(64), f32(64), f32(64), number("False")),
 		call("primus::fused_ln_modulate", x, bf16(64, 128), bf16(64, 128)),
 		call("aiter::silu_and_mul", bf16(64, 128), bf16(64, 256)),
-		call("aiter::rope_cached_fwd_impl", bf16(64, 2, 8, 128), bf16(64, 2, 8, 128), f32(64, 1, 1, 64), f32(64, 1, 1, 64)),
+		call("aiter::rope_cached_fwd_impl", bf16(64, 2, 8, 128), bf16(64, 2, 8, 128), f32(64, 1, 1, 64),
+			f32(64, 1, 1, 64)),
 		call("aiter::rope_cached_fwd", bf16(64, 2, 8, 128), f32(64, 1, 1, 64), f32(64, 1, 1, 64)),
 		call("aten::softmax", x, number("-1"), absent),
 		call("aten::cumsum", x, number("-1"), absent),
@@ -74,11 +77,13 @@ func TestNormsAndReductions(t *testing.T) {
 	const n = 2 * 64 * 128
 	wants(t, call("aten::rms_norm", x, list("[128]"), bf16(128), number("1e-6")), 4*n+2*128, 4*n+256)
 	wants(t, call("aten::layer_norm", x, list("[128]"), absent, absent, number("1e-6"), number("True")), 5*n, 4*n)
-	wants(t, call("aten::layer_norm", x, list("[128]"), bf16(128), bf16(128), number("1e-6"), number("True")), 7*n, 4*n+512)
+	wants(t, call("aten::layer_norm", x, list("[128]"), bf16(128), bf16(128), number("1e-6"), number("True")), 7*n,
+		4*n+512)
 	wants(t, call("aten::native_layer_norm", x, list("[128]"), absent, absent, number("1e-6")), 5*n, 4*n+8*128)
 	wants(t, call("aiter::rmsnorm2d_fwd_with_add_ck", x, x, x, x, bf16(128), number("1e-6")), 5*n+2*128, 8*n+256)
 	wants(t, call("primus::fused_ln_modulate", x, bf16(64, 128), bf16(64, 128)), 12*n, 4*n+2*2*64*128)
-	wants(t, call("aten::batch_norm", bf16(1, 64, 8, 8), f32(64), f32(64), f32(64), f32(64), number("False")), 2*4096, 4*4096+4*4*64)
+	wants(t, call("aten::batch_norm", bf16(1, 64, 8, 8), f32(64), f32(64), f32(64), f32(64), number("False")), 2*4096,
+		4*4096+4*4*64)
 	wants(t, call("aiter::silu_and_mul", bf16(64, 128), bf16(64, 256)), 5*64*128, 2*64*128*3)
 
 	wants(t, call("aten::sum", tensor("int", 4, 8), list("[0]"), number("False"), absent), 32, 4*32+8*8)
@@ -172,7 +177,8 @@ func TestCopiesAndFills(t *testing.T) {
 func TestCollectives(t *testing.T) {
 	c := func(name, in, out, n string) *perfmodel.Call {
 		k := call("record_param_comms")
-		k.Inputs.Extra = map[string]string{"Collective name": name, "dtype": "BFloat16", "In msg nelems": in, "Out msg nelems": out, "Group size": n}
+		k.Inputs.Extra = map[string]string{"Collective name": name, "dtype": "BFloat16", "In msg nelems": in,
+			"Out msg nelems": out, "Group size": n}
 		return k
 	}
 	wants(t, c("allreduce", "1024", "1024", "8"), 0, 2*1024*2*7/8)
@@ -191,9 +197,11 @@ func TestExtremes(t *testing.T) {
 		call("aten::mm", bf16(huge, huge), bf16(huge, huge)),
 		call("aten::mm", bf16(1<<31, 1<<30), bf16(1<<30, 1<<31)),
 		call("aten::add", bf16(1<<40, 1), bf16(1, 1<<40), number("1")),
-		call("aten::_scaled_dot_product_flash_attention", bf16(1, 1, 1<<40, 64), bf16(1, 1, 1<<40, 64), bf16(1, 1, 1<<40, 64), number("0."), number("True")),
+		call("aten::_scaled_dot_product_flash_attention", bf16(1, 1, 1<<40, 64), bf16(1, 1, 1<<40, 64),
+			bf16(1, 1, 1<<40, 64), number("0."), number("True")),
 		call("aten::bmm", strided(bf16(huge, 1, 1), 0, 1, 1), strided(bf16(huge, 1, 1), 0, 1, 1)),
-		call("aten::constant_pad_nd", bf16(1<<31, 1<<30), list("[2147483647, 2147483647, 2147483647, 2147483647]"), number("0")),
+		call("aten::constant_pad_nd", bf16(1<<31, 1<<30), list("[2147483647, 2147483647, 2147483647, 2147483647]"),
+			number("0")),
 	} {
 		w, err := models.Lookup(c).Work(c)
 		var e *perfmodel.RangeError
@@ -205,7 +213,8 @@ func TestExtremes(t *testing.T) {
 	wants(t, call("aten::mm", bf16(4, 0), bf16(0, 4)), 0, 32)
 	wants(t, call("aten::add", bf16(0), bf16(0), number("1")), 0, 0)
 	wants(t, call("aten::native_layer_norm", bf16(0, 8), list("[8]"), absent, absent, number("0")), 0, 0)
-	wants(t, call("aten::_scaled_dot_product_flash_attention", bf16(1, 0, 8, 8), bf16(1, 0, 8, 8), bf16(1, 0, 8, 8), number("0."), number("True")), 0, 0)
+	wants(t, call("aten::_scaled_dot_product_flash_attention", bf16(1, 0, 8, 8), bf16(1, 0, 8, 8), bf16(1, 0, 8, 8),
+		number("0."), number("True")), 0, 0)
 	refused(t, call("aten::mm", bf16(-1, 8), bf16(8, 4)), "sane shape")
 	refused(t, call("aten::mm"), "argument 0")
 	refused(t, &perfmodel.Call{Name: "aten::mm"}, "argument 0")
@@ -215,9 +224,11 @@ func TestExtremes(t *testing.T) {
 func FuzzModels(f *testing.F) {
 	f.Add("aten::mm", "c10::BFloat16", "float", "[1, 1]", "True", int64(64), int64(8), int64(3), uint8(3))
 	f.Add("aten::convolution", "float", "", "[0]", "1", int64(1), int64(-3), int64(1)<<40, uint8(9))
-	f.Add("triton_red_fused_add_native_layer_norm_3", "c10::Half", "long int", "128", "7", int64(0), int64(9), int64(math.MaxInt64), uint8(5))
+	f.Add("triton_red_fused_add_native_layer_norm_3", "c10::Half", "long int", "128", "7", int64(0), int64(9),
+		int64(math.MaxInt64), uint8(5))
 	f.Add("aten::arange", "Scalar", "Scalar", "1e300", "-inf", int64(5), int64(5), int64(5), uint8(7))
-	f.Add("aten::_flash_attention_forward", "c10::BFloat16", "int", "-1", "True", int64(1), int64(77), int64(64), uint8(15))
+	f.Add("aten::_flash_attention_forward", "c10::BFloat16", "int", "-1", "True", int64(1), int64(77), int64(64),
+		uint8(15))
 	f.Fuzz(func(t *testing.T, name, type1, type2, value1, value2 string, a, b, c int64, n uint8) {
 		args := make([]trace.Arg, n%20)
 		shapes := [...][]int64{{a, b}, {a, b, c}, {b, c, a, c}, {c}, {}, {a, b, c, a, b}, {b, a}, {c, b}}
@@ -237,9 +248,11 @@ func FuzzModels(f *testing.F) {
 			}
 			args[i] = arg
 		}
-		k := &perfmodel.Call{Name: name, Kernel: value2, Bytes: c, Kind: trace.GPUKind(n % 3), Dir: trace.CopyDir(n % 7), Inputs: &trace.Inputs{Args: args,
-			Extra: map[string]string{"kernel_kwargs": "XBLOCK=1,R0_BLOCK=2", "Collective name": value1, "dtype": type2, "In msg nelems": value2,
-				"Out msg nelems": "7", "Group size": value1}}}
+		k := &perfmodel.Call{Name: name, Kernel: value2, Bytes: c, Kind: trace.GPUKind(n % 3),
+			Dir: trace.CopyDir(n % 7), Inputs: &trace.Inputs{Args: args,
+				Extra: map[string]string{"kernel_kwargs": "XBLOCK=1,R0_BLOCK=2", "Collective name": value1,
+					"dtype": type2, "In msg nelems": value2,
+					"Out msg nelems": "7", "Group size": value1}}}
 		for _, e := range everyModel {
 			check(t, e.Model, k)
 		}

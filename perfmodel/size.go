@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Counts saturate at tooMuch instead of overflowing, and stay there; a Work that holds it is refused as a RangeError. All
-// counts are at least 0.
+// Counts saturate at tooMuch instead of overflowing, and stay there; a Work that holds it is refused as a RangeError.
+// All counts are at least 0.
 const tooMuch = math.MaxInt64
 
 // product multiplies counts. Zero times anything is zero.

@@ -6,15 +6,16 @@ import (
 	"github.com/ditlens/ditlens/hw"
 )
 
-// Kernels of the Inductor carry their own arguments: tensors in the order of the kernel's signature, then the sizes of the iteration
-// space. Which tensors are written is not recorded, only that in-out pointers come first and output pointers last, and a kernel
-// that reads a slice names the whole tensor. So each tensor counts once, with at most as many elements as there are iterations. That is a
-// lower bound where a tensor was clamped, or where both the first and the last could be written, and exact otherwise.
+// Kernels of the Inductor carry their own arguments: tensors in the order of the kernel's signature, then the sizes
+// of the iteration space. Which tensors are written is not recorded, only that in-out pointers come first and output
+// pointers last, and a kernel that reads a slice names the whole tensor. So each tensor counts once, with at most as
+// many elements as there are iterations. That is a lower bound where a tensor was clamped, or where both the first
+// and the last could be written, and exact otherwise.
 
 func tritonModels() []Entry {
 	doc := "each tensor once, clamped to the iteration space, an in-place update twice; nominal operations by the fused operators"
-	return []Entry{{Model: Func(Info{"triton.inductor", doc, Triton, false}, inductor),
-		Patterns: []string{"triton_*"}}}
+	return []Entry{forPatterns(Info{"triton.inductor", doc, Triton, false},
+		inductor, "triton_*")}
 }
 
 // A space is the iteration space of a kernel: x (y, z) outputs, each over r elements.
@@ -65,8 +66,8 @@ func inductor(c *Call) (Work, error) {
 // bytes is what a kernel moves of one tensor.
 func (s *space) bytes(t *Tensor) int64 { return product(min(t.Unique(), s.total), t.store) }
 
-// iterations reads the sizes of the iteration space off the trailing whole numbers. When their count is not recorded the space is
-// taken as large as any tensor.
+// iterations reads the sizes of the iteration space off the trailing whole numbers. When their count is not recorded
+// the space is taken as large as any tensor.
 func iterations(in *reading) space {
 	c := in.call
 	s := space{total: 1, reduced: 1}
@@ -90,8 +91,9 @@ func iterations(in *reading) space {
 	return s
 }
 
-// dimensionsOf counts the dimensions of the iteration space, reduced ones apart: by the names of the blocks, or in older traces by the
-// arguments of the grid. A persistent reduction has its reduction block fixed at compile time. Outer is 0 when nothing is recorded.
+// dimensionsOf counts the dimensions of the iteration space, reduced ones apart: by the names of the blocks, or in
+// older traces by the arguments of the grid. A persistent reduction has its reduction block fixed at compile time.
+// Outer is 0 when nothing is recorded.
 func dimensionsOf(c *Call) (outer, reduced int) {
 	if c.Inputs == nil {
 		return 0, 0
@@ -129,8 +131,8 @@ func dimensionsOf(c *Call) (outer, reduced int) {
 	return outer, reduced
 }
 
-// template is a product that the Inductor wrote itself, with its prologue and epilogue: A and B are the first two tensors that fit, the
-// result is the last.
+// template is a product that the Inductor wrote itself, with its prologue and epilogue: A and B are the first two
+// tensors that fit, the result is the last.
 func template(in *reading) (Work, error) {
 	c := in.call
 	var w Work
@@ -149,7 +151,8 @@ func template(in *reading) (Work, error) {
 	for i := 0; i+2 < n; i++ {
 		a, b, out := &tensors[i], &tensors[i+1], &tensors[n-1]
 		rank := len(a.Dims)
-		if rank < 2 || len(b.Dims) != rank || b.last(1) != a.last(0) || out.Elements() != product(a.Elements()/max(1, a.last(0)), b.last(0)) {
+		if rank < 2 || len(b.Dims) != rank || b.last(1) != a.last(0) || out.Elements() != product(a.Elements()/max(1,
+			a.last(0)), b.last(0)) {
 			continue
 		}
 		w.charge(hw.Matrix, a.Type, product(2, out.Elements(), a.last(0)))
@@ -192,8 +195,8 @@ func (p *pointers) add(t *Tensor, s space) {
 	}
 }
 
-// ambiguous reports whether the first tensor and the last are both as large as the iteration space, so that either may be
-// the result.
+// ambiguous reports whether the first tensor and the last are both as large as the iteration space, so that either
+// may be the result.
 func (p *pointers) ambiguous(s space) bool {
 	return p.n > 1 && p.first.Unique() >= s.total && p.last.Unique() >= s.total
 }

@@ -6,8 +6,8 @@ import (
 )
 
 // A fusion is what the name of an Inductor kernel tells: "triton_red_fused_add_native_layer_norm_12" fuses add and
-// native_layer_norm. Each operator is named once, however often it was fused. An operator that the Inductor calls from outside (addmm, an
-// attention) is named too when the kernel is its prologue or epilogue; it makes no class.
+// native_layer_norm. Each operator is named once, however often it was fused. An operator that the Inductor calls
+// from outside (addmm, an attention) is named too when the kernel is its prologue or epilogue; it makes no class.
 type fusion struct {
 	ops   fusedOps
 	flops int64 // nominal operations an element
@@ -48,26 +48,33 @@ type fusedOp struct {
 	moves bool
 }
 
-// knownOps are the operators that mean something in a kernel's name, by name. The arithmetic ones are those of pointwise.go.
+// knownOps are the operators that mean something in a kernel's name, by name. The arithmetic ones are those of
+// pointwise.go.
 var knownOps = func() map[string]fusedOp {
 	m := map[string]fusedOp{
 		"native_layer_norm": {opLayerNorm, 8, false}, "var_mean": {opLayerNorm, 4, false}, "mean": {opMean, 1, false},
 		"sum": {0, 1, false}, "amax": {opAmax, 1, false}, "amin": {0, 1, false},
-		"convolution": {op: opConvolution}, "addmm": {op: opAddmm}, "mm": {}, "bmm": {}, "view_as_complex": {op: opComplex},
-		"zeros": {op: opZeros}, "zeros_like": {op: opZeros}, "full": {op: opZeros}, "full_like": {op: opZeros},
+		"convolution": {op: opConvolution}, "addmm": {op: opAddmm}, "mm": {}, "bmm": {},
+		"view_as_complex": {op: opComplex},
+		"zeros":           {op: opZeros}, "zeros_like": {op: opZeros}, "full": {op: opZeros}, "full_like": {op: opZeros},
 	}
-	for name, op := range map[string]fusedOps{"split": opSplit, "split_with_sizes": opSplit, "slice": opSplit, "chunk": opSplit,
+	for name, op := range map[string]fusedOps{"split": opSplit, "split_with_sizes": opSplit, "slice": opSplit,
+		"chunk":  opSplit,
 		"unbind": opUnbind, "stack": opStack, "cat": opCat} {
 		m[name] = fusedOp{op: op, moves: true}
 	}
-	for _, name := range [...]string{"clone", "transpose", "view", "permute", "copy_", "copy", "expand", "unsqueeze", "squeeze", "select",
-		"reshape", "t", "alias", "detach", "_unsafe_view", "_to_copy", "_reshape_alias", "as_strided", "empty_like", "repeat",
-		"_scaled_dot_product_flash_attention", "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention",
+	for _, name := range [...]string{"clone", "transpose", "view", "permute", "copy_", "copy", "expand", "unsqueeze",
+		"squeeze", "select",
+		"reshape", "t", "alias", "detach", "_unsafe_view", "_to_copy", "_reshape_alias", "as_strided", "empty_like",
+		"repeat",
+		"_scaled_dot_product_flash_attention", "_scaled_dot_product_efficient_attention",
+		"_scaled_dot_product_cudnn_attention",
 		"fmha_v3_fwd", "mha_fwd", "_flash_attn_forward"} {
 		m[name] = fusedOp{moves: true}
 	}
-	flags := map[string]fusedOps{"cos": opCos, "sin": opSin, "mul": opMul, "add": opAdd, "abs": opAbs, "pow": opPow, "rsqrt": opRsqrt,
-		"neg": opNeg, "gelu": opGELU, "silu": opSiLU}
+	flags := map[string]fusedOps{"cos": opCos, "sin": opSin, "mul": opMul, "add": opAdd, "abs": opAbs, "pow": opPow,
+		"rsqrt": opRsqrt,
+		"neg":   opNeg, "gelu": opGELU, "silu": opSiLU}
 	for _, p := range pointwiseOps {
 		m[p.op] = fusedOp{op: flags[p.op], flops: p.flops}
 	}

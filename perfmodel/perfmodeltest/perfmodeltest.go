@@ -1,5 +1,6 @@
-// Package perfmodeltest checks a model of one's own against what perfmodel asks of an OpModel. It takes the model and calls that it should
-// understand, and reports each broken promise as a test error. It does not judge the figures: compare those in the model's own test.
+// Package perfmodeltest checks a model of one's own against what perfmodel asks of an OpModel. It takes the model and
+// calls that it should understand, and reports each broken promise as a test error. It does not judge the figures:
+// compare those in the model's own test.
 package perfmodeltest
 
 import (
@@ -13,9 +14,10 @@ import (
 	"github.com/ditlens/ditlens/trace"
 )
 
-// Run checks that the model is named and documented; that it understands each call; that its answers are not negative, agree in themselves,
-// and give a reason where they are not exact; that asking changes nothing, neither the call nor later answers, from any number of
-// goroutines; that it keeps none of the call's slices; and that it answers with a *perfmodel.MissingError when shapes were not recorded.
+// Run checks that the model is named and documented; that it understands each call; that its answers are not
+// negative, agree in themselves, and give a reason where they are not exact; that asking changes nothing, neither the
+// call nor later answers, from any number of goroutines; that it keeps none of the call's slices; and that it answers
+// with a *perfmodel.MissingError when shapes were not recorded.
 func Run(t testing.TB, m perfmodel.OpModel, calls ...*perfmodel.Call) {
 	t.Helper()
 	if i := m.Info(); i.Name == "" || i.Doc == "" {
@@ -53,7 +55,8 @@ func sane(t testing.TB, c *perfmodel.Call, w *perfmodel.Work) {
 		t.Errorf("%s: negative traffic: %d bytes, %d read, %d written", c.Name, w.Bytes, w.Read, w.Written)
 	}
 	if w.Read > w.Bytes || w.Written > w.Bytes-w.Read {
-		t.Errorf("%s: %d bytes read and %d written are more than the %d bytes in all", c.Name, w.Read, w.Written, w.Bytes)
+		t.Errorf("%s: %d bytes read and %d written are more than the %d bytes in all", c.Name, w.Read, w.Written,
+			w.Bytes)
 	}
 	if w.Category == "" {
 		t.Errorf("%s: no category", c.Name)
@@ -63,7 +66,8 @@ func sane(t testing.TB, c *perfmodel.Call, w *perfmodel.Work) {
 	}
 }
 
-// pure checks that equal calls give equal answers, in parallel too, although the memory of the first call has been overwritten.
+// pure checks that equal calls give equal answers, in parallel too, although the memory of the first call has been
+// overwritten.
 func pure(t testing.TB, m perfmodel.OpModel, c *perfmodel.Call, want *perfmodel.Work) {
 	t.Helper()
 	answers := make([]perfmodel.Work, 4)

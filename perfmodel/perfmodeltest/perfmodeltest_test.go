@@ -34,7 +34,8 @@ func good(c *perfmodel.Call) (perfmodel.Work, error) {
 }
 
 func sample() *perfmodel.Call {
-	return &perfmodel.Call{Name: "my::op", Inputs: &trace.Inputs{Args: []trace.Arg{{Type: "float", Dims: []int64{4, 8}, Strides: []int64{8, 1}}}}}
+	return &perfmodel.Call{Name: "my::op", Inputs: &trace.Inputs{Args: []trace.Arg{{Type: "float",
+		Dims: []int64{4, 8}, Strides: []int64{8, 1}}}}}
 }
 
 func TestRun(t *testing.T) {
@@ -48,51 +49,59 @@ func TestRun(t *testing.T) {
 	}{
 		{"good", "", perfmodel.Info{Name: "my.op", Doc: "reads"}, good},
 		{"undocumented", "must not be empty", perfmodel.Info{Name: "my.op"}, good},
-		{"negative", "negative traffic", perfmodel.Info{Name: "my.op", Doc: "reads"}, func(c *perfmodel.Call) (perfmodel.Work, error) {
-			w, err := good(c)
-			w.Bytes = -w.Bytes
-			return w, err
-		}},
-		{"reason missing", "a reason is needed", perfmodel.Info{Name: "my.op", Doc: "reads"}, func(c *perfmodel.Call) (perfmodel.Work, error) {
-			w, err := good(c)
-			w.Certainty = perfmodel.LowerBound
-			return w, err
-		}},
-		{"more than all", "more than the", perfmodel.Info{Name: "my.op", Doc: "reads"}, func(c *perfmodel.Call) (perfmodel.Work, error) {
-			w, err := good(c)
-			w.Written = 1
-			return w, err
-		}},
-		{"no category", "no category", perfmodel.Info{Name: "my.op", Doc: "reads"}, func(c *perfmodel.Call) (perfmodel.Work, error) {
-			w, err := good(c)
-			w.Category = ""
-			return w, err
-		}},
-		{"keeps the call's slices", "memory of the first one", perfmodel.Info{Name: "my.op", Doc: "reads"}, func(c *perfmodel.Call) (perfmodel.Work, error) {
-			w, err := good(c)
-			once.Do(func() { kept = c.Inputs.Args[0].Dims })
-			w.Bytes += kept[0]
-			return w, err
-		}},
-		{"impure", "another answer", perfmodel.Info{Name: "my.op", Doc: "reads"}, func(c *perfmodel.Call) (perfmodel.Work, error) {
-			w, err := good(c)
-			w.Bytes += calls.Add(1) % 3
-			return w, err
-		}},
-		{"changes the call", "changed the call", perfmodel.Info{Name: "my.op", Doc: "reads"}, func(c *perfmodel.Call) (perfmodel.Work, error) {
-			w, err := good(c)
-			if err == nil {
-				c.Inputs.Args[0].Value = "seen"
-			}
-			return w, err
-		}},
-		{"guesses", "MissingError", perfmodel.Info{Name: "my.op", Doc: "reads"}, func(c *perfmodel.Call) (perfmodel.Work, error) {
-			w, err := good(c)
-			if err != nil {
-				return perfmodel.Work{Category: "own"}, nil
-			}
-			return w, err
-		}},
+		{"negative", "negative traffic", perfmodel.Info{Name: "my.op", Doc: "reads"},
+			func(c *perfmodel.Call) (perfmodel.Work, error) {
+				w, err := good(c)
+				w.Bytes = -w.Bytes
+				return w, err
+			}},
+		{"reason missing", "a reason is needed", perfmodel.Info{Name: "my.op", Doc: "reads"},
+			func(c *perfmodel.Call) (perfmodel.Work, error) {
+				w, err := good(c)
+				w.Certainty = perfmodel.LowerBound
+				return w, err
+			}},
+		{"more than all", "more than the", perfmodel.Info{Name: "my.op", Doc: "reads"},
+			func(c *perfmodel.Call) (perfmodel.Work, error) {
+				w, err := good(c)
+				w.Written = 1
+				return w, err
+			}},
+		{"no category", "no category", perfmodel.Info{Name: "my.op", Doc: "reads"},
+			func(c *perfmodel.Call) (perfmodel.Work, error) {
+				w, err := good(c)
+				w.Category = ""
+				return w, err
+			}},
+		{"keeps the call's slices", "memory of the first one", perfmodel.Info{Name: "my.op", Doc: "reads"},
+			func(c *perfmodel.Call) (perfmodel.Work, error) {
+				w, err := good(c)
+				once.Do(func() { kept = c.Inputs.Args[0].Dims })
+				w.Bytes += kept[0]
+				return w, err
+			}},
+		{"impure", "another answer", perfmodel.Info{Name: "my.op", Doc: "reads"},
+			func(c *perfmodel.Call) (perfmodel.Work, error) {
+				w, err := good(c)
+				w.Bytes += calls.Add(1) % 3
+				return w, err
+			}},
+		{"changes the call", "changed the call", perfmodel.Info{Name: "my.op", Doc: "reads"},
+			func(c *perfmodel.Call) (perfmodel.Work, error) {
+				w, err := good(c)
+				if err == nil {
+					c.Inputs.Args[0].Value = "seen"
+				}
+				return w, err
+			}},
+		{"guesses", "MissingError", perfmodel.Info{Name: "my.op", Doc: "reads"},
+			func(c *perfmodel.Call) (perfmodel.Work, error) {
+				w, err := good(c)
+				if err != nil {
+					return perfmodel.Work{Category: "own"}, nil
+				}
+				return w, err
+			}},
 		{"fails", "boom", perfmodel.Info{Name: "my.op", Doc: "reads"}, func(*perfmodel.Call) (perfmodel.Work, error) {
 			return perfmodel.Work{}, fmt.Errorf("boom")
 		}},

@@ -1,0 +1,57 @@
+package perfmodel
+
+// Argument positions are those of native_functions.yaml of PyTorch 2.4 to 2.9, of aiter/ops/mha.py, and of the libraries'
+// registrations of their operators.
+
+func attentionModels() []Entry {
+	const (
+		square = "2BH(d+e) a visible pair of query and key; causal masks begin at the first query and key"
+		chunk  = "2BH(d+e) a visible pair of query and key; causal masks end at the last query and key"
+		varlen = "2H(d+e) a visible pair of each sequence, exact for one sequence or equal ones"
+	)
+	return []Entry{
+		attention{causal: 5, mask: 3, wrapper: true}.
+			entry("attention.sdpa", square, "aten::scaled_dot_product_attention"),
+		attention{causal: 5, mask: 3}.
+			entry("attention.sdpa_overrideable", square, "aten::_scaled_dot_product_fused_attention_overrideable"),
+		attention{causal: 5, mask: 3, unfused: true}.
+			entry("attention.sdpa_math", square+"; scores are written and read twice", "aten::_scaled_dot_product_attention_math"),
+		attention{causal: 4}.
+			entry("attention.sdpa_flash", square, "aten::_scaled_dot_product_flash_attention",
+				"aten::_scaled_dot_product_flash_attention_for_cpu"),
+		attention{causal: 6, mask: 3, lse: 4}.
+			entry("attention.sdpa_masked", square, "aten::_scaled_dot_product_efficient_attention",
+				"aten::_scaled_dot_product_cudnn_attention"),
+		attention{order: tokensFirst, causal: 8, lengths: 3, longest: 5, window: 11}.
+			entry("attention.flash", square+"; ragged: "+varlen, "aten::_flash_attention_forward"),
+		attention{order: tokensFirst, causal: 9, typed: true, mask: 3, lse: 10, lengths: 4, longest: 6}.
+			entry("attention.efficient", square+" by the type of the mask", "aten::_efficient_attention_forward"),
+		attention{causal: 10, mask: 3, lse: 8, lengths: 4, longest: 6}.
+			entry("attention.cudnn", square, "aten::_cudnn_attention_forward"),
+
+		attention{order: tokensFirst, causal: 5, corner: bottomRight, window: 6, lse: 8, maskFrom: 8}.
+			entry("attention.aiter", chunk, "aiter::fmha_v3_fwd", "aiter::mha_fwd", "aiter::_flash_attn_forward"),
+		attention{order: tokensFirst, causal: 5, corner: bottomRight, window: 6, maskFrom: 8, handle: true}.
+			entry("attention.aiter_wrapper", chunk+"; an output may come first", "aiter::wrapper_fmha_v3_fwd"),
+		attention{order: ragged, causal: 12, causalBefore: 10, corner: bottomRight, window: 13, lengths: 3, longest: 5, handle: true}.
+			entry("attention.aiter_varlen", varlen, "aiter::mha_varlen_fwd", "aiter::fmha_v3_varlen_fwd",
+				"aiter::wrapper_fmha_v3_varlen_fwd"),
+
+		attention{order: tokensFirst, causal: 5, corner: bottomRight, window: 6}.
+			entry("attention.flash_attn", chunk, "flash_attn::_flash_attn_forward"),
+		attention{order: ragged, causal: 9, corner: bottomRight, window: 10, lengths: 3, longest: 5}.
+			entry("attention.flash_attn_varlen", varlen, "flash_attn::_flash_attn_varlen_forward"),
+		attention{order: tokensFirst, causal: 24, corner: bottomRight}.
+			entry("attention.flash_attn_3", chunk, "flash_attn_3::fwd"),
+		attention{order: tokensFirst, causal: 10, corner: bottomRight, window: 11, lengths: 3, longest: 6}.
+			entry("attention.xformers_flash", chunk, "xformers_flash::flash_fwd"),
+		attention{order: tokensFirst, causal: 9, typed: true, mask: 3, lengths: 4}.
+			entry("attention.xformers", square+" by the type of the mask", "xformers::efficient_attention_forward_cutlass"),
+
+		attention{order: tokensFirst, causal: 3, corner: bottomRight}.
+			entry("attention.flydsl", chunk, "xfuser::flydsl_attn_kernel"),
+		attention{mask: 5, sparse: "block-sparse: the kept blocks are not recorded, dense work counted"}.
+			entry("attention.block_sparse", "2BH(d+e) a pair of query and key, all pairs counted", "xfuser::flex_block_attn"),
+		sageEntry(),
+	}
+}
