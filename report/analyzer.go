@@ -11,6 +11,7 @@ import (
 	"github.com/ditlens/ditlens/perfmodel"
 	"github.com/ditlens/ditlens/split"
 	"github.com/ditlens/ditlens/trace"
+	"github.com/ditlens/ditlens/trace/record"
 )
 
 // An Analyzer turns traces into reports. The zero value analyses with everything that is shipped; each field replaces one
@@ -26,7 +27,7 @@ type Analyzer struct {
 	// Ceiling is the set of figures that percentages refer to. The zero value is hw.Achievable.
 	Ceiling hw.Ceiling
 	// Workload is what the caller knows of the run. Zero fields are found in the trace where it tells.
-	Workload Workload
+	Workload record.Workload
 	// WorkloadType states the type ("diffusion", "llm", "unknown") instead of finding it. "" means to find it.
 	WorkloadType string
 	// CapturePaths are the files whose capture traces were merged into the trace; they are named in the report.
@@ -128,7 +129,7 @@ func (in *analysis) split(ctx context.Context, s split.Splitter, requested int) 
 	if n := len(in.trace.GPU); len(res.StepOf) != n || len(res.PhaseOf) != n {
 		return fmt.Errorf("report: splitter %q placed %d steps and %d phases of %d GPU events", s.Name(), len(res.StepOf), len(res.PhaseOf), n)
 	}
-	in.steps = res
+	in.steps, in.Result = res, res
 	in.describeSplit(res)
 	for _, d := range res.Diagnostics {
 		in.diagnose(d)

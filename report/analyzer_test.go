@@ -18,6 +18,7 @@ import (
 	"github.com/ditlens/ditlens/report"
 	"github.com/ditlens/ditlens/split"
 	"github.com/ditlens/ditlens/trace"
+	"github.com/ditlens/ditlens/trace/record"
 )
 
 func analyze(t testing.TB, a report.Analyzer, tr *trace.Trace) *report.Report {
@@ -127,19 +128,19 @@ func TestThroughput(t *testing.T) {
 		t.Errorf("%v images/sec, want %v", whole.Value, want)
 	}
 	t.Run("batch of four", func(t *testing.T) {
-		p := analyze(t, report.Analyzer{Workload: report.Workload{Batch: 4}}, tr).Throughput
+		p := analyze(t, report.Analyzer{Workload: record.Workload{Batch: 4}}, tr).Throughput
 		if p.LatencySeconds != whole.LatencySeconds || !near(p.Value, 4*whole.Value) || !near(p.SecondsPerItem, whole.LatencySeconds/4) {
 			t.Errorf("%+v", p)
 		}
 	})
 	t.Run("more steps asked for than recorded", func(t *testing.T) {
-		r := analyze(t, report.Analyzer{Workload: report.Workload{NumInferenceSteps: 28}}, tr)
+		r := analyze(t, report.Analyzer{Workload: record.Workload{NumInferenceSteps: 28}}, tr)
 		if r.Throughput.Value >= whole.Value/3 || !strings.Contains(r.Throughput.Basis, "28 steps") {
 			t.Errorf("%+v", r.Throughput)
 		}
 	})
 	t.Run("video", func(t *testing.T) {
-		r := analyze(t, report.Analyzer{Workload: report.Workload{Frames: 81}}, tr)
+		r := analyze(t, report.Analyzer{Workload: record.Workload{Frames: 81}}, tr)
 		if r.ThroughputUnit != "videos/sec" || !near(r.Throughput.FramesPerSec, 81*r.Throughput.Value) {
 			t.Errorf("%+v", r.Throughput)
 		}

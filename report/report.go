@@ -3,6 +3,7 @@ package report
 import (
 	"github.com/ditlens/ditlens/perfmodel"
 	"github.com/ditlens/ditlens/split"
+	"github.com/ditlens/ditlens/trace/record"
 )
 
 // SchemaVersion is the version of report.json. Fields are added under the same version; a changed meaning raises it.
@@ -19,20 +20,20 @@ const (
 // A Report is everything that is known of one run. It is made by [Analyzer.Analyze] and read-only from then on. Times are
 // [Micros] and written in microseconds; rates and bytes are base units unless the name says otherwise.
 type Report struct {
-	SchemaVersion    string     `json:"schema_version"`
-	Generator        string     `json:"generator"`
-	Status           string     `json:"status"`
-	WorkloadType     string     `json:"workload_type"` // "diffusion", "llm" or "unknown"
-	WorkloadEvidence []string   `json:"workload_evidence"`
-	ThroughputUnit   string     `json:"throughput_unit"` // "images/sec" or "videos/sec"
-	Throughput       Throughput `json:"throughput"`
-	Workload         Workload   `json:"workload"`
-	Hardware         Hardware   `json:"hardware"`
-	Trace            Input      `json:"trace"`
-	Split            Split      `json:"split"`
-	Timeline         Timeline   `json:"gpu_timeline"`
-	Roofline         Totals     `json:"roofline_totals"`
-	Operators        []Operator `json:"operators"` // by kernel time, greatest first
+	SchemaVersion    string          `json:"schema_version"`
+	Generator        string          `json:"generator"`
+	Status           string          `json:"status"`
+	WorkloadType     string          `json:"workload_type"` // "diffusion", "llm" or "unknown"
+	WorkloadEvidence []string        `json:"workload_evidence"`
+	ThroughputUnit   string          `json:"throughput_unit"` // "images/sec" or "videos/sec"
+	Throughput       Throughput      `json:"throughput"`
+	Workload         record.Workload `json:"workload"`
+	Hardware         Hardware        `json:"hardware"`
+	Trace            Input           `json:"trace"`
+	Split            Split           `json:"split"`
+	Timeline         Timeline        `json:"gpu_timeline"`
+	Roofline         Totals          `json:"roofline_totals"`
+	Operators        []Operator      `json:"operators"` // by kernel time, greatest first
 	// OperatorTotals and KernelTotals are the same GPU time by operator name and by kernel name, greatest first.
 	OperatorTotals []OperatorTotal `json:"operator_totals"`
 	KernelTotals   []KernelTotal   `json:"kernel_totals"`
@@ -40,6 +41,8 @@ type Report struct {
 	Coverage       Coverage        `json:"coverage"`
 	Findings       []Finding       `json:"findings"` // by time at stake, or by time where nothing can be said of it
 	Diagnostics    []Diagnostic    `json:"diagnostics"`
+	// Result is the splitter's own result, which places each GPU event; nil in a Report that was read from JSON.
+	Result *split.Result `json:"-"`
 }
 
 // Throughput is the speed of the run. Value is in Unit; all are unknown when Basis says why they cannot be derived.
@@ -50,18 +53,6 @@ type Throughput struct {
 	SecondsPerItem Number `json:"seconds_per_item"` // latency / batch
 	FramesPerSec   Number `json:"frames_per_second"`
 	Basis          string `json:"basis"`
-}
-
-// Workload is what ran: by the caller, by markers, or by the work itself. Source tells which, by field.
-type Workload struct {
-	Model             string            `json:"model"`
-	Batch             int               `json:"batch"`
-	Height            int               `json:"height"`
-	Width             int               `json:"width"`
-	Frames            int               `json:"frames"`
-	NumInferenceSteps int               `json:"num_inference_steps"`
-	Images            int               `json:"images"`
-	Source            map[string]string `json:"source"`
 }
 
 // Hardware is the GPU and the ceiling that percentages refer to. Peaks is empty and Name is the trace's own word when the

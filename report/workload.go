@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -9,21 +10,20 @@ import (
 	"github.com/ditlens/ditlens/perfmodel"
 	"github.com/ditlens/ditlens/split"
 	"github.com/ditlens/ditlens/trace"
+	"github.com/ditlens/ditlens/trace/record"
 )
 
 // findWorkload says what ran. What the caller knows comes first, then the work itself, then what markers claim; where they
 // differ a diagnostic says so, since markers are often wrong (a marker of 256x256 around a run of 1024x1024 has been seen).
-func (in *analysis) findWorkload(given Workload) {
+func (in *analysis) findWorkload(given record.Workload) {
 	w := &in.Workload
 	*w = given
 	w.Source = map[string]string{}
-	for field, set := range map[string]bool{"model": w.Model != "", "batch": w.Batch > 0, "resolution": w.Height > 0 && w.Width > 0,
+	maps.Copy(w.Source, given.Source)
+	for field, known := range map[string]bool{"model": w.Model != "", "batch": w.Batch > 0, "height": w.Height > 0, "width": w.Width > 0,
 		"frames": w.Frames > 0, "num_inference_steps": w.NumInferenceSteps > 0} {
-		if set {
+		if known && w.Source[field] == "" {
 			w.Source[field] = "given"
-			if s := given.Source[field]; s != "" {
-				w.Source[field] = s
-			}
 		}
 	}
 	out := in.decoded()
@@ -33,7 +33,7 @@ func (in *analysis) findWorkload(given Workload) {
 	if w.NumInferenceSteps == 0 {
 		w.NumInferenceSteps = in.stepsPerImage()
 		if w.NumInferenceSteps > 0 {
-			w.Source["num_inference_steps"] = "steps found in the trace, per image"
+			w.Source["num_inference_steps"] = record.FromTrace + "steps found per image"
 		}
 	}
 	w.Images = max(len(in.steps.Images), 0) * max(w.Batch, 1)
@@ -41,27 +41,6 @@ func (in *analysis) findWorkload(given Workload) {
 	if w.Frames > 1 {
 		in.ThroughputUnit = "videos/sec"
 	}
-}
-
-// Or returns w with its unknown fields taken from an earlier run; source says where that came from.
-func (w Workload) Or(earlier Workload, source string) Workload {
-	from := map[string]string{}
-	for k, v := range w.Source {
-		from[k] = v
-	}
-	take := func(field string, missing, known bool, set func()) {
-		if missing && known {
-			set()
-			from[field] = source
-		}
-	}
-	take("model", w.Model == "", earlier.Model != "", func() { w.Model = earlier.Model })
-	take("batch", w.Batch == 0, earlier.Batch > 0, func() { w.Batch = earlier.Batch })
-	take("resolution", w.Height == 0 || w.Width == 0, earlier.Height > 0 && earlier.Width > 0, func() { w.Height, w.Width = earlier.Height, earlier.Width })
-	take("frames", w.Frames == 0, earlier.Frames > 0, func() { w.Frames = earlier.Frames })
-	take("num_inference_steps", w.NumInferenceSteps == 0, earlier.NumInferenceSteps > 0, func() { w.NumInferenceSteps = earlier.NumInferenceSteps })
-	w.Source = from
-	return w
 }
 
 // An output is a tensor of pixels that the decoder made.
@@ -169,10 +148,17 @@ func list(s string, n int) []int64 {
 	return out
 }
 
+// found notes where in the trace a field of the workload is from.
+func (in *analysis) found(how string, fields ...string) {
+	for _, f := range fields {
+		in.Workload.Source[f] = record.FromTrace + how
+	}
+}
+
 func (in *analysis) setFrames(o *output) {
 	if in.Workload.Frames == 0 && o != nil && o.frames > 1 {
 		in.Workload.Frames = int(o.frames)
-		in.Workload.Source["frames"] = o.how
+		in.found(o.how, "frames")
 	}
 }
 
@@ -185,13 +171,13 @@ func (in *analysis) setResolution(o *output) {
 			break
 		}
 	}
-	if w.Source["resolution"] == "" && o != nil {
+	known := w.Height > 0 && w.Width > 0
+	if !known && o != nil {
 		w.Height, w.Width = int(o.height), int(o.width)
-		w.Source["resolution"] = o.how
-	}
-	if w.Source["resolution"] == "" && marker.Height > 0 {
+		in.found(o.how, "height", "width")
+	} else if !known && marker.Height > 0 {
 		w.Height, w.Width = marker.Height, marker.Width
-		w.Source["resolution"] = "marker " + marker.Marker
+		in.found("marker "+marker.Marker, "height", "width")
 	}
 	if marker.Height > 0 && o != nil && (marker.Height != int(o.height) || marker.Width != int(o.width)) {
 		in.diagnose(trace.Diagnostic{Code: "resolution_mismatch", Severity: trace.Warning, Count: 1, Message: fmt.Sprintf(
@@ -210,11 +196,11 @@ func (in *analysis) setBatch(o *output) {
 	}
 	if w.Batch == 0 && o != nil {
 		w.Batch = int(o.batch)
-		w.Source["batch"] = o.how
+		in.found(o.how, "batch")
 	}
 	if w.Batch == 0 && marked > 0 {
 		w.Batch = marked
-		w.Source["batch"] = "marker"
+		in.found("marker", "batch")
 	}
 	if marked > 0 && o != nil && int64(marked) != o.batch {
 		in.diagnose(trace.Diagnostic{Code: "batch_mismatch", Severity: trace.Warning, Count: 1,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ditlens/ditlens/hw"
 	"github.com/ditlens/ditlens/report"
+	"github.com/ditlens/ditlens/trace/record"
 )
 
 // options are the command's flags, checked.
@@ -61,8 +62,18 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	}
 	w := &o.analyzer.Workload
 	w.NumInferenceSteps, w.Batch, w.Frames = stated.steps, stated.batch, stated.frames
-	return &o, errors.Join(o.setResolution(resolution), o.restoreWorkload(restore), o.setHardware(gpu, ceiling),
+	return &o, errors.Join(o.setResolution(resolution), o.describeWorkload(), o.restoreWorkload(restore), o.setHardware(gpu, ceiling),
 		o.setSplit(mode, marker), checkType(o.analyzer.WorkloadType))
+}
+
+// describeWorkload adds what the environment of an xDiT run says of it.
+func (o *options) describeWorkload() error {
+	w, err := record.Describe(o.analyzer.Workload, os.Getenv)
+	if err != nil {
+		return err
+	}
+	o.analyzer.Workload = w
+	return nil
 }
 
 func checkType(t string) error {
@@ -101,7 +112,7 @@ func (o *options) restoreWorkload(path string) error {
 	if err != nil {
 		return fmt.Errorf("-workload %s: %w", path, err)
 	}
-	o.analyzer.Workload = o.analyzer.Workload.Or(r.Workload, "restored from "+path)
+	o.analyzer.Workload = o.analyzer.Workload.Or(r.Workload, path)
 	return nil
 }
 

@@ -4,13 +4,17 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 )
 
 // ModelName is the variable by which xDiT's registry name of the model is given.
 const ModelName = "XDIT_MODEL_NAME"
 
-// Workload is what a run is asked to do. Unknown fields are zero. Source tells where each known field is from, by the
-// field's JSON name.
+// FromTrace begins the source of what was found in a trace, rather than told.
+const FromTrace = "trace: "
+
+// Workload is what a run is asked to do, or was found to have done. Unknown fields are zero. Source tells where each known
+// field is from, by the field's JSON name; what was found in a trace has a source that begins with [FromTrace].
 type Workload struct {
 	Model             string            `json:"model"` // registry name, never derived from a path
 	NumInferenceSteps int               `json:"num_inference_steps"`
@@ -22,6 +26,7 @@ type Workload struct {
 	Ulysses           int               `json:"ulysses_degree"`
 	Ring              int               `json:"ring_degree"`
 	CFG               int               `json:"cfg_degree"`
+	Images            int               `json:"images"` // pictures or videos that the trace holds, over all calls
 	Source            map[string]string `json:"source"`
 }
 
@@ -71,4 +76,32 @@ func (w *Workload) sourced(field string, known bool, source string) {
 	if known && w.Source[field] == "" {
 		w.Source[field] = source
 	}
+}
+
+// Or returns w with its unknown fields taken from an earlier run's Workload, which source names. What was found in the earlier
+// run's trace is left out: it is true of that trace only.
+func (w Workload) Or(earlier Workload, source string) Workload {
+	from := map[string]string{}
+	maps.Copy(from, w.Source)
+	take := func(field string, missing bool, set func()) {
+		if told := earlier.Source[field]; missing && told != "" && !strings.HasPrefix(told, FromTrace) {
+			set()
+			from[field] = source + ": " + told
+		}
+	}
+	take("model", w.Model == "", func() { w.Model = earlier.Model })
+	take("precision", w.Precision == "", func() { w.Precision = earlier.Precision })
+	for _, f := range []struct {
+		name  string
+		to    *int
+		value int
+	}{
+		{"num_inference_steps", &w.NumInferenceSteps, earlier.NumInferenceSteps}, {"batch", &w.Batch, earlier.Batch},
+		{"height", &w.Height, earlier.Height}, {"width", &w.Width, earlier.Width}, {"frames", &w.Frames, earlier.Frames},
+		{"ulysses_degree", &w.Ulysses, earlier.Ulysses}, {"ring_degree", &w.Ring, earlier.Ring}, {"cfg_degree", &w.CFG, earlier.CFG},
+	} {
+		take(f.name, *f.to == 0, func() { *f.to = f.value })
+	}
+	w.Source = from
+	return w
 }
