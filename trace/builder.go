@@ -17,11 +17,11 @@ type Builder struct {
 	files       []File
 	threads     []Thread
 	threadIDs   map[threadKey]ThreadID
-	ops         []Op
-	launches    []Launch
-	gpu         []GPUEvent
-	annotations []Annotation
-	frames      []Frame
+	ops         pile[Op]
+	launches    pile[Launch]
+	gpu         pile[GPUEvent]
+	annotations pile[Annotation]
+	frames      pile[Frame]
 	diagnostics []Diagnostic
 	inputs      inputTable
 }
@@ -61,20 +61,20 @@ func (b *Builder) Thread(file int32, pid, tid int64, name string) ThreadID {
 }
 
 // Op adds a host operator. Its Thread must come from Thread.
-func (b *Builder) Op(o Op) { b.ops = append(b.ops, o) }
+func (b *Builder) Op(o Op) { b.ops.add(o) }
 
 // Launch adds a runtime or driver call. Its Thread must come from Thread. Calls that no GPU event names and whose name
 // tells no kind of interest are left out by Build.
-func (b *Builder) Launch(l Launch) { b.launches = append(b.launches, l) }
+func (b *Builder) Launch(l Launch) { b.launches.add(l) }
 
 // GPU adds a kernel, copy or fill. RawDur, if 0, becomes Dur.
-func (b *Builder) GPU(g GPUEvent) { b.gpu = append(b.gpu, g) }
+func (b *Builder) GPU(g GPUEvent) { b.gpu.add(g) }
 
 // Annotation adds a range. The Thread of a host range must come from Thread.
-func (b *Builder) Annotation(a Annotation) { b.annotations = append(b.annotations, a) }
+func (b *Builder) Annotation(a Annotation) { b.annotations.add(a) }
 
 // Frame adds a Python call. Its Thread must come from Thread.
-func (b *Builder) Frame(f Frame) { b.frames = append(b.frames, f) }
+func (b *Builder) Frame(f Frame) { b.frames.add(f) }
 
 // Diagnose adds a finding about the input.
 func (b *Builder) Diagnose(d Diagnostic) { b.diagnostics = append(b.diagnostics, d) }
@@ -122,17 +122,20 @@ func (b *Builder) placeThreads(t *Trace) {
 		final[old] = ThreadID(i)
 		t.Threads[i] = b.threads[old]
 	}
-	for i := range b.ops {
-		b.ops[i].Thread = final[b.ops[i].Thread]
+	for i := range b.ops.n {
+		o := b.ops.at(i)
+		o.Thread = final[o.Thread]
 	}
-	for i := range b.launches {
-		b.launches[i].Thread = final[b.launches[i].Thread]
+	for i := range b.launches.n {
+		l := b.launches.at(i)
+		l.Thread = final[l.Thread]
 	}
-	for i := range b.frames {
-		b.frames[i].Thread = final[b.frames[i].Thread]
+	for i := range b.frames.n {
+		f := b.frames.at(i)
+		f.Thread = final[f.Thread]
 	}
-	for i := range b.annotations {
-		if a := &b.annotations[i]; a.GPU {
+	for i := range b.annotations.n {
+		if a := b.annotations.at(i); a.GPU {
 			a.Thread = None
 		} else {
 			a.Thread = final[a.Thread]
@@ -141,8 +144,8 @@ func (b *Builder) placeThreads(t *Trace) {
 }
 
 func (b *Builder) placeOps(t *Trace) {
-	slices.SortFunc(b.ops, compareOps)
-	t.Ops = slices.Clip(b.ops)
+	t.Ops = b.ops.take()
+	slices.SortFunc(t.Ops, compareOps)
 	for i := range t.Ops {
 		t.Ops[i].Parent, t.Ops[i].Frame = None, None
 	}
@@ -153,8 +156,8 @@ func (b *Builder) placeOps(t *Trace) {
 }
 
 func (b *Builder) placeFrames(t *Trace) {
-	slices.SortFunc(b.frames, compareFrames)
-	t.Frames = slices.Clip(b.frames)
+	t.Frames = b.frames.take()
+	slices.SortFunc(t.Frames, compareFrames)
 	nest(len(t.Frames), func(i int) span {
 		f := &t.Frames[i]
 		return span{f.Thread, f.Start, f.Start + f.Dur}
@@ -176,15 +179,15 @@ func (t *Trace) module(f FrameID) FrameID {
 }
 
 func (b *Builder) placeGPU(t *Trace) {
-	for i := range b.gpu {
-		g := &b.gpu[i]
+	t.GPU = b.gpu.take()
+	for i := range t.GPU {
+		g := &t.GPU[i]
 		g.Launch, g.Op = None, None
 		if g.RawDur == 0 {
 			g.RawDur = g.Dur
 		}
 	}
-	slices.SortFunc(b.gpu, compareGPU)
-	t.GPU = slices.Clip(b.gpu)
+	slices.SortFunc(t.GPU, compareGPU)
 }
 
 // placeLaunches keeps the calls that a GPU event names or that are of a kind of interest.
@@ -200,8 +203,9 @@ func (b *Builder) placeLaunches(t *Trace) {
 		}
 	}
 	kinds := make(map[string]LaunchKind) // names are few
-	kept := b.launches[:0]
-	for _, l := range b.launches {
+	var kept pile[Launch]
+	for i := range b.launches.n {
+		l := *b.launches.at(i)
 		if l.Kind == LaunchOther {
 			kind, ok := kinds[l.Name]
 			if !ok {
@@ -212,14 +216,15 @@ func (b *Builder) placeLaunches(t *Trace) {
 		}
 		if l.Kind != LaunchOther || named[key{t.Threads[l.Thread].File, l.Correlation}] {
 			l.Op, l.GPU = None, 0
-			kept = append(kept, l)
+			kept.add(l)
 		}
 	}
-	t.Launches = slices.Clone(kept)
+	b.launches = pile[Launch]{}
+	t.Launches = kept.take()
 	slices.SortFunc(t.Launches, compareLaunches)
 }
 
 func (b *Builder) placeAnnotations(t *Trace) {
-	slices.SortFunc(b.annotations, compareAnnotations)
-	t.Annotations = slices.Clip(b.annotations)
+	t.Annotations = b.annotations.take()
+	slices.SortFunc(t.Annotations, compareAnnotations)
 }

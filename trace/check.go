@@ -12,27 +12,32 @@ import (
 func (b *Builder) validate() error {
 	n := ThreadID(len(b.threads))
 	inRange := func(start, dur time.Duration) bool { return dur >= 0 && start <= math.MaxInt64-dur }
-	for _, o := range b.ops {
+	for i := range b.ops.n {
+		o := b.ops.at(i)
 		if o.Thread < 0 || o.Thread >= n || !inRange(o.Start, o.Dur) {
 			return fmt.Errorf("operator %q: thread %d, start %d, duration %d is out of range", o.Name, o.Thread, o.Start, o.Dur)
 		}
 	}
-	for _, l := range b.launches {
+	for i := range b.launches.n {
+		l := b.launches.at(i)
 		if l.Thread < 0 || l.Thread >= n || !inRange(l.Start, l.Dur) {
 			return fmt.Errorf("launch %q: thread %d, start %d, duration %d is out of range", l.Name, l.Thread, l.Start, l.Dur)
 		}
 	}
-	for _, a := range b.annotations {
+	for i := range b.annotations.n {
+		a := b.annotations.at(i)
 		if !a.GPU && (a.Thread < 0 || a.Thread >= n) || !inRange(a.Start, a.Dur) {
 			return fmt.Errorf("annotation %q: thread %d, start %d, duration %d is out of range", a.Name, a.Thread, a.Start, a.Dur)
 		}
 	}
-	for _, f := range b.frames {
+	for i := range b.frames.n {
+		f := b.frames.at(i)
 		if f.Thread < 0 || f.Thread >= n || !inRange(f.Start, f.Dur) {
 			return fmt.Errorf("frame %q: thread %d, start %d, duration %d is out of range", f.Name, f.Thread, f.Start, f.Dur)
 		}
 	}
-	for _, g := range b.gpu {
+	for i := range b.gpu.n {
+		g := b.gpu.at(i)
 		if !inRange(g.Start, g.Dur) {
 			return fmt.Errorf("GPU event %q: start %d, duration %d is out of range", g.Name, g.Start, g.Dur)
 		}

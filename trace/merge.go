@@ -9,7 +9,7 @@ import (
 type mark struct{ ops, launches, gpu, annotations, frames int }
 
 func (b *Builder) mark() mark {
-	return mark{len(b.ops), len(b.launches), len(b.gpu), len(b.annotations), len(b.frames)}
+	return mark{b.ops.n, b.launches.n, b.gpu.n, b.annotations.n, b.frames.n}
 }
 
 // mergeHeader takes the header of a further file. The first file gives the clock: events behind the mark, which came
@@ -59,19 +59,19 @@ func (b *Builder) resolveRank(h *Header, path string) {
 
 // shift moves the events behind the mark in time.
 func (b *Builder) shift(since mark, by time.Duration) {
-	for i := range b.ops[since.ops:] {
-		b.ops[since.ops+i].Start += by
+	for i := since.ops; i < b.ops.n; i++ {
+		b.ops.at(i).Start += by
 	}
-	for i := range b.launches[since.launches:] {
-		b.launches[since.launches+i].Start += by
+	for i := since.launches; i < b.launches.n; i++ {
+		b.launches.at(i).Start += by
 	}
-	for i := range b.gpu[since.gpu:] {
-		b.gpu[since.gpu+i].Start += by
+	for i := since.gpu; i < b.gpu.n; i++ {
+		b.gpu.at(i).Start += by
 	}
-	for i := range b.annotations[since.annotations:] {
-		b.annotations[since.annotations+i].Start += by
+	for i := since.annotations; i < b.annotations.n; i++ {
+		b.annotations.at(i).Start += by
 	}
-	for i := range b.frames[since.frames:] {
-		b.frames[since.frames+i].Start += by
+	for i := since.frames; i < b.frames.n; i++ {
+		b.frames.at(i).Start += by
 	}
 }
