@@ -94,7 +94,7 @@ func (c *Candidate) count(src *source) error {
 	defer stop()
 	ahead := newReadahead(r)
 	defer ahead.Close()
-	s := scan.New(ahead, scan.Options{Unread: "python_function"})
+	s := scan.NewBlocks(ahead, scan.Options{Unread: "python_function"})
 	for {
 		switch s.Next() {
 		case scan.IsEvent:

@@ -103,7 +103,7 @@ func (l *loader) text(file File, src *source) error {
 		file.Format = format
 	}
 	ahead := newReadahead(r)
-	p := newPassage(l, file, scan.New(ahead, l.scanOptions()))
+	p := newPassage(l, file, scan.NewBlocks(ahead, l.scanOptions()))
 	err = p.run()
 	ahead.Close() // from here on nobody else reads src
 	if err == nil {

@@ -6,23 +6,26 @@ import (
 )
 
 const (
-	aheadBlocks = 4
-	aheadSize   = 256 << 10
+	aheadBlocks = 6
+	aheadSize   = 128 << 10
+	aheadRoom   = 32 << 10 // before the data of a block, for the end of the block before it
 )
 
 // A readahead reads from r on a goroutine of its own, a few blocks ahead, so that inflating and scanning run at the same
-// time. Close must be called; it waits for the goroutine.
+// time. It hands out its blocks without copying them, see [scan.Blocks]. Close must be called; it waits for the goroutine.
 type readahead struct {
 	full  chan block
 	empty chan []byte
 	done  chan struct{}
-	block block
-	rest  []byte
+	held  []byte // the block that the scanner works on
+	err   error  // of the last block
 	once  sync.Once
 }
 
+// A block is read into buf[aheadRoom:]; n bytes of it are there.
 type block struct {
 	buf []byte
+	n   int
 	err error
 }
 
@@ -32,25 +35,28 @@ func newReadahead(r io.Reader) *readahead {
 		empty: make(chan []byte, aheadBlocks),
 		done:  make(chan struct{}),
 	}
-	for range aheadBlocks {
-		a.empty <- make([]byte, aheadSize)
-	}
 	go a.run(r)
 	return a
 }
 
 func (a *readahead) run(r io.Reader) {
 	defer close(a.full)
-	for {
-		select {
-		case <-a.done:
-			return
-		case buf := <-a.empty:
-			n, err := readBlock(r, buf)
-			a.full <- block{buf[:n], err} // never blocks: there are no more blocks than room
-			if err != nil {
+	for made := 0; ; {
+		var buf []byte
+		if made < aheadBlocks { // a small file needs few blocks
+			made++
+			buf = make([]byte, aheadRoom+aheadSize)
+		} else {
+			select {
+			case <-a.done:
 				return
+			case buf = <-a.empty:
 			}
+		}
+		n, err := readBlock(r, buf[aheadRoom:])
+		a.full <- block{buf, n, err} // never blocks: there are no more blocks than room
+		if err != nil {
+			return
 		}
 	}
 }
@@ -65,27 +71,45 @@ func readBlock(r io.Reader, buf []byte) (n int, err error) {
 	return n, err
 }
 
-// Read implements io.Reader.
-func (a *readahead) Read(p []byte) (int, error) {
-	for len(a.rest) == 0 {
-		if a.block.err != nil {
-			return 0, a.block.err
-		}
-		if a.block.buf != nil {
-			a.empty <- a.block.buf[:cap(a.block.buf)]
-		}
-		a.block = <-a.full
-		a.rest = a.block.buf
+// Block implements scan.Blocks.
+func (a *readahead) Block(rest []byte) (text []byte, fresh int, err error) {
+	if a.err != nil {
+		return rest, 0, a.err
 	}
-	n := copy(p, a.rest)
-	a.rest = a.rest[n:]
-	return n, nil
+	b := <-a.full
+	a.err = b.err
+	if len(rest) <= aheadRoom {
+		start := aheadRoom - len(rest)
+		copy(b.buf[start:], rest)
+		a.release(a.held)
+		a.held = b.buf
+		return b.buf[start : aheadRoom+b.n], b.n, b.err
+	}
+	// A long event: gather as much as there is already, so that reading it again stays cheap.
+	text = append(make([]byte, 0, 2*len(rest)+aheadSize), rest...)
+	a.release(a.held)
+	a.held = nil
+	for {
+		text = append(text, b.buf[aheadRoom:aheadRoom+b.n]...)
+		fresh += b.n
+		a.release(b.buf)
+		if fresh >= len(rest) || a.err != nil {
+			return text, fresh, a.err
+		}
+		b = <-a.full
+		a.err = b.err
+	}
+}
+
+func (a *readahead) release(buf []byte) {
+	if buf != nil {
+		a.empty <- buf
+	}
 }
 
 // Close stops the goroutine and waits for it.
-func (a *readahead) Close() error {
+func (a *readahead) Close() {
 	a.once.Do(func() { close(a.done) })
 	for range a.full {
 	}
-	return nil
 }

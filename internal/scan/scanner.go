@@ -54,8 +54,8 @@ var ErrNotTrace = errors.New("not a trace")
 
 // A Scanner reads the records of one trace. It is for one goroutine.
 type Scanner struct {
-	r     io.Reader
-	buf   []byte // the window; buf[pos:end] is unread
+	in    Blocks
+	buf   []byte // the window; buf[pos:end] is unread; it belongs to in
 	pos   int
 	end   int
 	base  int64 // offset of buf[0] in the text
@@ -89,10 +89,15 @@ func New(r io.Reader, opts Options) *Scanner {
 	if opts.Window <= 0 {
 		opts.Window = defaultWindow
 	}
+	return NewBlocks(&window{r: r, buf: make([]byte, max(opts.Window, 16))}, opts)
+}
+
+// NewBlocks returns a Scanner that reads from in; Options.Window does not matter.
+func NewBlocks(in Blocks, opts Options) *Scanner {
 	if opts.MaxEvent <= 0 {
 		opts.MaxEvent = defaultMaxEvent
 	}
-	s := &Scanner{r: r, buf: make([]byte, max(opts.Window, 16)), limit: min(opts.MaxEvent, limitMaxEvent)}
+	s := &Scanner{in: in, limit: min(opts.MaxEvent, limitMaxEvent)}
 	s.event.unread, s.event.known = opts.Unread, new(wordings)
 	return s
 }
@@ -142,34 +147,21 @@ func (s *Scanner) Next() Kind {
 // again is the answer of a state that found no record but moved on.
 const again Kind = 255
 
-// fill reads more text behind buf[end]: the unread part moves to the front, and if it fills the window the window
-// doubles. It reports false when there is no more text.
+// fill gets more text behind the unread part. It reports false when there is no more.
 func (s *Scanner) fill() bool {
 	if s.eof {
 		return false
 	}
-	if s.pos > 0 {
-		copy(s.buf, s.buf[s.pos:s.end])
-		s.base += int64(s.pos)
-		s.end -= s.pos
-		s.pos = 0
-	}
-	if s.end == len(s.buf) {
-		s.buf = append(s.buf, make([]byte, len(s.buf))...)
-	}
-	// Filling the whole window keeps the cost of a restarted event linear when reads are small.
-	before := s.end
-	for s.end < len(s.buf) && !s.eof {
-		n, err := s.r.Read(s.buf[s.end:])
-		s.end += n
-		if err != nil {
-			s.eof = true
-			if err != io.EOF {
-				s.err = err
-			}
+	text, fresh, err := s.in.Block(s.buf[s.pos:s.end])
+	s.base += int64(s.pos)
+	s.buf, s.pos, s.end = text, 0, len(text)
+	if err != nil {
+		s.eof = true
+		if err != io.EOF {
+			s.err = err
 		}
 	}
-	return s.end > before
+	return fresh > 0
 }
 
 // blank passes white space and reports false at the end of the text.
