@@ -177,6 +177,9 @@ func TestEmptyTrace(t *testing.T) {
 	if !slices.ContainsFunc(r.Diagnostics, func(d report.Diagnostic) bool { return d.Code == "empty_trace" }) {
 		t.Errorf("diagnostics %+v", r.Diagnostics)
 	}
+	if len(r.Findings) != 1 || r.Findings[0].Code != "record_again" || !strings.Contains(r.Findings[0].Detail, "repeat=1") {
+		t.Errorf("findings %+v", r.Findings)
+	}
 }
 
 func TestUnknownGPUGivesRatesWithoutPercent(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 // they must not be added.
 func (in *analysis) rankFindings() {
 	for _, find := range []func() []Finding{in.hostStalls, in.slowOperators, in.convLayouts, in.modulationTraffic, in.emptyPads,
-		in.stepSyncs, in.exposedTransfers, in.bareGraphs} {
+		in.stepSyncs, in.exposedTransfers, in.bareGraphs, in.recordAgain} {
 		in.Findings = append(in.Findings, find()...)
 	}
 	for i := range in.Findings {
