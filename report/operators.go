@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // topSection ranks the operators, with and without a model, by time.
@@ -11,23 +12,32 @@ func (r *Report) topSection() section {
 	if len(r.Operators) == 0 {
 		return s
 	}
-	t := table{ID: "top", Caption: "Operators by GPU time",
-		Columns: columns(">rank", "operation", ">time", ">GPU %", ">efficiency %", ">AI (FLOP/B)", "bound", "category", "kind", ">calls", ">at stake")}
+	s.Tables = []table{r.operatorTable(topOperators)}
 	for i := range r.Operators[:min(topOperators, len(r.Operators))] {
+		o := &r.Operators[i]
+		if o.Efficiency > 100 && len(o.Notes) > 0 {
+			s.Notes = append(s.Notes, fmt.Sprintf("Rank %d: %s.", i+1, strings.Join(printables(o.Notes), "; ")))
+		}
+	}
+	s.Notes = append(s.Notes, operatorLegend)
+	s.more(len(r.Operators), topOperators, "operators", "unified_perf_summary.csv")
+	return s
+}
+
+// operatorLegend explains the columns of operator tables.
+const operatorLegend = "GPU % is of the sum over all GPU events. Efficiency is roofline time / kernel time over all calls; ≥ and ≤ mark bounds, " +
+	"~ marks estimates; the core is without helper kernels such as layout changes. At stake is kernel time - roofline time."
+
+// operatorTable shows the first n operators.
+func (r *Report) operatorTable(n int) table {
+	t := table{ID: "top", Caption: "Operators by GPU time", Columns: columns(">rank", "operation", ">time", ">GPU %", ">efficiency %", ">AI (FLOP/B)",
+		"bound", "category", "kind", ">calls", ">at stake")}
+	for i := range r.Operators[:min(n, len(r.Operators))] {
 		o := &r.Operators[i]
 		t.Rows = append(t.Rows, []cell{whole(i + 1), o.nameCell(), took(o.KernelTime), sharedCell(o.Percent), o.efficiencyCell(),
 			number(o.Intensity, significant(o.Intensity)), text(o.Bound), text(string(o.Category)), text(o.Kind), whole(o.Count), o.stakeCell()})
-		if o.Efficiency > 100 {
-			for _, n := range o.Notes {
-				s.Notes = append(s.Notes, fmt.Sprintf("Rank %d: %s", i+1, printable(n)))
-			}
-		}
 	}
-	s.Tables = []table{t}
-	s.Notes = append(s.Notes, "GPU % is of the sum over all GPU events. Efficiency is roofline time / kernel time over all calls; ≥ and ≤ mark bounds, "+
-		"~ marks estimates. At stake is kernel time - roofline time.")
-	s.more(len(r.Operators), topOperators, "operators", "unified_perf_summary.csv")
-	return s
+	return t
 }
 
 // nameCell shows the operator and the shapes it worked on.

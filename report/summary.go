@@ -87,13 +87,21 @@ func (r *Report) summaryRows() [][2]string {
 func (r *Report) throughputText() string {
 	t := &r.Throughput
 	if !t.Value.Known() {
-		return joined(notAvailable, t.Basis)
+		return based(notAvailable, t.Basis)
 	}
 	s := significant(t.Value) + " " + t.Unit
 	if t.FramesPerSec.Known() {
 		s += ", " + significant(t.FramesPerSec) + " frames/sec"
 	}
-	return joined(s, t.Basis)
+	return based(s, t.Basis)
+}
+
+// based adds what a figure rests on.
+func based(s, basis string) string {
+	if basis == "" {
+		return s
+	}
+	return s + "; basis: " + basis
 }
 
 func (r *Report) latencyText() string {
