@@ -35,7 +35,10 @@ func classifyOp(op string) (Category, string) {
 	case "aten", "prim", "autograd", "torch":
 		return "", ""
 	}
-	return matchKernelRules(strings.ToLower(base))
+	if c, kind := matchKernelRules(strings.ToLower(base)); c != "" {
+		return c, kind
+	}
+	return matchKernelRules(strings.ToLower(op))
 }
 
 // splitOpName cuts "aten::add_.Tensor" into "aten" and "add": without overload, in-place mark, and the running number that
@@ -81,14 +84,14 @@ var opCategories = func() map[string]Category {
 	for c, names := range map[Category]string{
 		GEMM: `mm addmm bmm baddbmm addbmm linear matmul einsum dot mv addmv _addmm_activation _scaled_mm _scaled_grouped_mm
 			_grouped_mm _int_mm _weight_int8pack_mm _weight_int4pack_mm int8_linear_matmul hipb_mm rocb_mm wvSpltK mxfp4_gemm
-			fp8_blockscale_gemm te_gemm_ts addmm_activation`,
+			fp8_blockscale_gemm te_gemm_ts _sparse_mm _sparse_addmm vdot`,
 		Attention: `scaled_dot_product_attention _scaled_dot_product_flash_attention _scaled_dot_product_efficient_attention
 			_scaled_dot_product_cudnn_attention _scaled_dot_product_fused_attention_overrideable
 			_scaled_dot_product_attention_math _scaled_dot_product_flash_attention_for_cpu _flash_attention_forward
 			_efficient_attention_forward _cudnn_attention_forward flex_attention flex_block_attn flydsl_attn_kernel`,
 		Norm: `layer_norm native_layer_norm rms_norm _fused_rms_norm group_norm native_group_norm batch_norm native_batch_norm
 			_native_batch_norm_legit _native_batch_norm_legit_no_training cudnn_batch_norm miopen_batch_norm instance_norm
-			_groupnorm_run`,
+			_groupnorm_run _batch_norm_impl_index`,
 		Modulation: `fused_ln_modulate`,
 		Conv: `convolution _convolution conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d
 			miopen_convolution miopen_depthwise_convolution miopen_convolution_transpose miopen_convolution_relu
@@ -101,15 +104,15 @@ var opCategories = func() map[string]Category {
 			minimum maximum fmin fmax where lerp addcmul addcdiv eq ne lt le gt ge bitwise_and bitwise_or bitwise_xor
 			bitwise_not bitwise_left_shift bitwise_right_shift logical_and logical_or logical_xor logical_not sign ceil floor
 			round trunc frac isnan isinf isfinite nan_to_num masked_fill dropout native_dropout glu complex polar real imag conj
-			view_as_real conj_physical resolve_conj silu_and_mul gelu_and_mul gelu_tanh_and_mul swiglu tril triu
+			view_as_real conj_physical resolve_conj silu_and_mul gelu_and_mul gelu_tanh_and_mul swiglu
 			threshold_backward gelu_backward silu_backward mse_loss sigmoid_backward tanh_backward _foreach_add _foreach_mul
 			_foreach_addcmul _foreach_addcdiv _foreach_sqrt _foreach_div _foreach_lerp angle sgn logit heaviside hypot
-			mse_loss_backward`,
+			mse_loss_backward __and__ __and___ __or__ __or___ __xor__ __xor___ __lshift__ __lshift___ __rshift__ __rshift___`,
 		Reduction: `sum mean std var var_mean std_mean norm linalg_vector_norm prod amax amin max min argmax argmin all any
 			logsumexp nansum count_nonzero aminmax median cumsum cumprod logcumsumexp adaptive_avg_pool2d avg_pool2d avg_pool3d
 			max_pool2d max_pool2d_with_indices mean_dim sort topk unique _unique2 searchsorted bucketize`,
 		Softmax: `softmax _softmax log_softmax _log_softmax _safe_softmax _softmax_backward_data`,
-		Copy: `copy _to_copy to clone contiguous cat _cat concat concatenate stack repeat repeat_interleave pad constant_pad_nd
+		Copy: `copy _to_copy to clone contiguous cat _cat concat concatenate stack repeat repeat_interleave pad constant_pad_nd _pad_circular tril triu
 			replication_pad1d replication_pad2d replication_pad3d reflection_pad1d reflection_pad2d reflection_pad3d roll flip
 			type_as reshape _foreach_copy upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d
 			_upsample_nearest_exact2d _upsample_nearest_exact3d upsample_bilinear2d upsample_trilinear3d upsample_linear1d
@@ -117,7 +120,8 @@ var opCategories = func() map[string]Category {
 			grid_sampler_2d grid_sampler_3d im2col col2im split_with_sizes_copy unfold_copy channel_shuffle`,
 		Memcpy: `_local_scalar_dense item pin_memory`,
 		Fill: `fill zero zeros ones full zeros_like ones_like full_like new_zeros new_ones new_full arange linspace normal
-			uniform randn rand randint random bernoulli eye scalar_tensor randperm exponential`,
+			uniform randn rand randint random bernoulli eye scalar_tensor randperm exponential
+			log_normal cauchy geometric`,
 		Gather: `gather scatter scatter_add index index_select index_put _index_put_impl index_add index_copy index_fill
 			embedding embedding_bag take take_along_dim nonzero masked_select masked_scatter _unsafe_index one_hot
 			embedding_dense_backward`,

@@ -2,8 +2,11 @@ package perfmodel_test
 
 import (
 	"testing"
+	"time"
 
+	"github.com/ditlens/ditlens/internal/realtraces"
 	"github.com/ditlens/ditlens/perfmodel"
+	"github.com/ditlens/ditlens/trace"
 )
 
 func TestClassifyKernels(t *testing.T) {
@@ -129,6 +132,46 @@ func TestClassifyOperatorDecides(t *testing.T) {
 				t.Errorf("Classify(%q, %q) = %s, want %s", test.op, test.kernel, c, test.category)
 			}
 		})
+	}
+}
+
+// The categories of the models and of the classification are one: for each operator that a model names, and for each call of
+// the real traces but those whose category depends on the arguments.
+func TestClassifyAgreesWithModels(t *testing.T) {
+	for _, e := range perfmodel.Default().All() {
+		for _, op := range e.Ops {
+			if c, _ := perfmodel.Classify(op, ""); c != e.Info.Category {
+				t.Errorf("%s: %s, but model %s says %s", op, c, e.Info.Name, e.Info.Category)
+			}
+		}
+	}
+	for _, files := range [][2]string{{realtraces.SD35, ""}, {realtraces.Flux, realtraces.FluxCapture}} {
+		for _, in := range perfmodel.Attribute(loadReal(t, files[0], files[1]), perfmodel.Default()) {
+			if in.Call.Kind == trace.Memcpy || in.Call.Name == "aten::min" {
+				continue
+			}
+			if c, _ := perfmodel.Classify(in.Call.Name, in.Call.Kernel); c != in.Work.Category {
+				t.Errorf("%s: %s, but model %s says %s", in.Call.Name, c, in.Model, in.Work.Category)
+			}
+		}
+	}
+}
+
+// Without operators, by the names of the kernels alone, next to nothing of the real traces is Other.
+func TestClassifyKernelsOfRealTraces(t *testing.T) {
+	for _, name := range []string{realtraces.SD35, realtraces.Flux, "other/h100_vit_classifier.json.gz", "other/llm_sglang_decode.json.gz"} {
+		tr := loadReal(t, name, "")
+		var total, other time.Duration
+		for i := range tr.GPU {
+			g := &tr.GPU[i]
+			total += g.Dur
+			if c, _ := perfmodel.Classify("", g.Name); c == perfmodel.Other {
+				other += g.Dur
+			}
+		}
+		if other*1000 > total*5 {
+			t.Errorf("%s: %v of %v is %s", name, other, total, perfmodel.Other)
+		}
 	}
 }
 

@@ -150,9 +150,9 @@ func TestKindsOfAttentionOfRealTraces(t *testing.T) {
 		}},
 		{realtraces.Flux, realtraces.FluxCapture, map[string]int{
 			"joint self-attention of 512 + 256 tokens": 4 * 19,
-			"self-attention":                           4 * 38,
-			"causal text-encoder self-attention":       12,
-			"VAE mid-block":                            1,
+			"self-attention":                     4 * 38,
+			"causal text-encoder self-attention": 12,
+			"VAE mid-block":                      1,
 		}},
 	} {
 		got := map[string]int{}

@@ -73,7 +73,9 @@ var kernelRules = []kernelRule{
 	rule(Fill, "", "^memset __amd_rocclr_fillbuffer"),
 	rule(Communication, "", `nccl rccl cross_device_reduce multimem_all one_shot_all_reduce two_shot_all_reduce quickreduce
 		all_reduce allreduce all_gather allgather reduce_scatter reducescatter all_to_all alltoall all_toall nvshmem`),
-	rule(Attention, "", `fmha flash_fwd flash_attn flashattn flash_bwd attn_fwd sage_fwd sageattn sage_attn sparge mha_fwd
+	rule(Conv, "", "deform_conv"),
+	rule(Modulation, "", "modulate adaln scale_shift"),
+	rule(Attention, "", `fmha flash_fwd flash_attn flashattn flash_bwd attn_fwd sage_fwd sageattn sage_attn sparge mha_fwd mha_varlen
 		attention attn_kernel mla_decode mla_prefill mla_fwd mla_reduce pa_decode pa_fwd sdpa ^fav3`),
 	rule(Norm, "", `layer_norm layernorm rmsnorm rms_norm groupnorm group_norm batchnorm batch_norm instancenorm instance_norm
 		rowwisemoments computefusedparams l2norm`),
@@ -89,7 +91,8 @@ var kernelRules = []kernelRule{
 	rule(Attention, "", "_fwd_kernel"),
 	rule(GEMM, kindSplitK, "splitkreduce splitk_reduce splitk*reduce"),
 	rule(GEMM, "", `cijk_ nvjet gemm cutlass xmma ^ampere_ ^sm70_ ^sm75_ ^sm80_ ^sm86_ ^sm89_ ^sm90_ ^sm100_ ^sm103_ ^sm120_
-		cublas hipblaslt rocblas splitk wvsplitk llmm1 flatmm matmul ^bmm_ gemv _mm_kernel dot_kernel fused_moe moe_stage`),
+		cublas hipblaslt rocblas splitk wvsplitk llmm1 flatmm matmul ^bmm_ gemv _mm_kernel dot_kernel fused_moe fmoe moe_stage`),
+	rule(Quantize, "", "quant"),
 	rule(Softmax, "", "softmax"),
 	rule(Copy, "concatenation", "catarraybatchedcopy"),
 	rule(Copy, "padding", "reflection_pad replication_pad constant_pad _pad_kernel _pad1d _pad2d _pad3d"),
@@ -107,5 +110,5 @@ var kernelRules = []kernelRule{
 	rule(Fill, "random numbers", "distribution_elementwise normal_kernel uniform_kernel dropout philox"),
 	rule(Fill, "range", "elementwise_kernel_with_index arange linspace"),
 	rule(Elementwise, "", `elementwise_kernel vectorized_elementwise unrolled_elementwise multi_tensor_apply act_and_mul silu
-		gelu swiglu binaryfunctor unaryfunctor modulate scale_shift`),
+		gelu swiglu binaryfunctor unaryfunctor`),
 }
