@@ -45,6 +45,11 @@ func adopt(t *Trace, r GraphReplay, from, to int) {
 		o.Start, o.Dur, o.Captured = l.Start, l.Dur, true
 		ids[o.ExternalID] = OpID(i)
 	}
+	for i := range t.Frames {
+		if f := &t.Frames[i]; f.Thread == l.Thread && f.Start > l.Start && f.Start+f.Dur <= l.End() {
+			f.Start, f.Dur = l.Start, l.Dur
+		}
+	}
 	for _, id := range r.Events {
 		if op, ok := ids[t.GPU[id].ExternalID]; ok {
 			t.GPU[id].Op = op

@@ -22,7 +22,7 @@ func (e *encoder) document() {
 	e.w.WriteString("\"traceEvents\": [\n")
 	e.names()
 	for _, id := range e.win.frames {
-		e.frame(&e.t.Frames[id])
+		e.frame(id)
 	}
 	for _, id := range e.win.ops {
 		e.op(id)
@@ -117,13 +117,17 @@ func (e *encoder) metadata(what, key, name string, pid, tid int64) {
 	e.w.Write(e.buf)
 }
 
-func (e *encoder) frame(f *Frame) {
-	name := f.Name
+func (e *encoder) frame(id FrameID) {
+	f := &e.t.Frames[id]
+	name, start, dur := f.Name, f.Start, f.Dur
+	if s, ok := e.win.frameSlots[id]; ok {
+		start, dur = s.start, s.dur
+	}
 	if f.Module {
 		name = "nn.Module: " + name + "_0" // readers take the number off
 	}
 	th := &e.t.Threads[f.Thread]
-	e.begin('X', "python_function", name, th.PID, th.TID, f.Start, f.Dur)
+	e.begin('X', "python_function", name, th.PID, th.TID, start, dur)
 	e.end()
 }
 

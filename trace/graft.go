@@ -1,20 +1,31 @@
 package trace
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
 
-// graft copies the operators of the chosen regions into a new trace.
+// graft copies the operators of the chosen regions, and the modules around them, into a new trace.
 func (m *merger) graft() *Trace {
 	out := *m.t
 	out.Launches = slices.Clone(m.t.Launches)
 	out.GPU = slices.Clone(m.t.GPU)
 	out.Files = slices.Clone(m.t.Files)
-	out.Frames = slices.Clone(m.t.Frames)
 	out.Diagnostics = slices.Clone(m.t.Diagnostics)
-	copies, owners := m.copies()
-	moved, placed := mergeOps(&out, m.t.Ops, copies)
+	c := m.copies()
+	owners := c.owners
+	frames, framesPlaced := mergeFrames(&out, m.t.Frames, c.frames)
+	moved, placed := mergeOps(&out, m.t.Ops, c.ops)
+	for i := range out.Ops {
+		switch o := &out.Ops[i]; {
+		case o.Frame == None:
+		case o.Captured && o.Frame < None:
+			o.Frame = framesPlaced[copiedFrame(o.Frame)]
+		default:
+			o.Frame = frames[o.Frame]
+		}
+	}
 	for i := range out.Launches {
 		if op := out.Launches[i].Op; op != None {
 			out.Launches[i].Op = moved[op]
@@ -24,7 +35,7 @@ func (m *merger) graft() *Trace {
 		switch {
 		case owners[i] != None:
 			out.GPU[i].Op = placed[owners[i]]
-			out.GPU[i].ExternalID = copies[owners[i]].op.ExternalID
+			out.GPU[i].ExternalID = c.ops[owners[i]].op.ExternalID
 		case out.GPU[i].Op != None:
 			out.GPU[i].Op = moved[out.GPU[i].Op]
 		}
@@ -41,67 +52,101 @@ func (m *merger) graft() *Trace {
 }
 
 // A graftedOp is the copy of a captured operator below a graph launch. Parent of op is an index into the copies, or None
-// for those right below the launch.
+// for those right below the launch. Frame of op is one of the trace without copies, or tells a copy as copiedFrame does.
 type graftedOp struct {
 	op    Op
 	above OpID // of the trace without copies: operator of the launch
 }
 
-// copies makes the copies of all replays, in the order of operators, and tells which of them owns each GPU event. It counts
-// the match on the way; OpIDs of its unpaired launches are indices into the copies.
-func (m *merger) copies() (copies []graftedOp, owners []OpID) {
-	owners = make([]OpID, len(m.t.GPU))
-	for i := range owners {
-		owners[i] = None
+// A graftedFrame is the copy of a module around captured operators. Parent of frame is an index into the copies, or None.
+type graftedFrame struct {
+	frame Frame
+	above FrameID // of the trace without copies: module around the launch
+}
+
+// copiedFrame turns an index into the copies of frames into a FrameID below None, and back.
+func copiedFrame(f FrameID) FrameID { return None - 1 - f }
+
+// copies are the copies for all replays, in the order of a Trace.
+type copies struct {
+	ops    []graftedOp
+	frames []graftedFrame
+	owners []OpID // index of the copy that owns a GPU event, None for others
+	nextID int64  // external id
+}
+
+// copies makes the copies of all replays and tells which of them owns each GPU event. It counts the match on the way; OpIDs of
+// its unpaired launches are indices into the copies.
+func (m *merger) copies() *copies {
+	c := &copies{owners: make([]OpID, len(m.t.GPU))}
+	for i := range c.owners {
+		c.owners[i] = None
 	}
 	order := make([]int, len(m.replays))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(x, y int) int { return compareReplays(m.t, m.replays[x].Launch, m.replays[y].Launch) })
-	nextID := int64(0)
 	for i := range m.t.Ops {
-		nextID = max(nextID, m.t.Ops[i].ExternalID)
+		c.nextID = max(c.nextID, m.t.Ops[i].ExternalID)
 	}
 	missing := make(map[missingNode]int)
 	for _, i := range order {
-		c := m.chosen[i]
-		if c.region == nil {
+		chosen := m.chosen[i]
+		if chosen.region == nil {
 			m.match.Unknown += len(m.replays[i].Events)
 			continue
 		}
-		base := len(copies)
-		copies = m.copyOps(copies, c.region, m.replays[i].Launch, &nextID)
-		m.own(owners, m.replays[i], c, base)
-		m.count(c, base, missing)
+		base := len(c.ops)
+		m.copyRegion(c, chosen.region, m.replays[i].Launch)
+		m.own(c.owners, m.replays[i], chosen, base)
+		m.count(chosen, base, missing)
 	}
 	if m.match.Events > 0 {
 		m.match.Agreement /= float64(m.match.Events)
 	}
-	return copies, owners
+	return c
 }
 
-// copyOps appends the operators of a region as they stand below a graph launch.
-func (m *merger) copyOps(copies []graftedOp, r *region, launch LaunchID, nextID *int64) []graftedOp {
+// copyRegion appends the operators and modules of a region as they stand below a graph launch.
+func (m *merger) copyRegion(c *copies, r *region, launch LaunchID) {
 	from := m.captures[r.capture].Trace
 	l := &m.t.Launches[launch]
-	base := OpID(len(copies))
+	above := FrameID(None)
+	if l.Op != None {
+		above = m.t.Ops[l.Op].Frame
+	}
+	base, frameBase := OpID(len(c.ops)), FrameID(len(c.frames))
+	for _, id := range r.frames {
+		f := from.Frames[id]
+		f.Parent = r.copyOf(from.moduleAbove(id), frameBase)
+		f.Start, f.Dur, f.Thread = l.Start, l.Dur, l.Thread
+		c.frames = append(c.frames, graftedFrame{f, above})
+	}
 	for _, id := range r.ops {
-		*nextID++
+		c.nextID++
 		o := from.Ops[id]
 		parent, found := slices.BinarySearch(r.ops, o.Parent)
 		if o.Parent = None; found {
 			o.Parent = base + OpID(parent)
 		}
-		o.Start, o.Dur, o.Thread = l.Start, l.Dur, l.Thread
-		o.Inputs, o.ExternalID, o.Captured = m.words.input(o.Inputs), *nextID, true
-		o.Frame = None
-		if l.Op != None {
-			o.Frame = m.t.Ops[l.Op].Frame
+		if f := r.copyOf(o.Frame, frameBase); f != None {
+			o.Frame = copiedFrame(f)
+		} else {
+			o.Frame = above
 		}
-		copies = append(copies, graftedOp{o, l.Op})
+		o.Start, o.Dur, o.Thread = l.Start, l.Dur, l.Thread
+		o.Inputs, o.ExternalID, o.Captured = m.words.input(o.Inputs), c.nextID, true
+		c.ops = append(c.ops, graftedOp{o, l.Op})
 	}
-	return copies
+}
+
+// copyOf returns the index of the copy of a frame, None if it lies outside of the region.
+func (r *region) copyOf(f, base FrameID) FrameID {
+	if i, found := slices.BinarySearch(r.frames, f); found {
+		return base + FrameID(i)
+	}
+	return None
 }
 
 // own gives the paired events of a replay their copied operators, which begin at base.
@@ -186,6 +231,42 @@ func mergeOps(out *Trace, ops []Op, copies []graftedOp) (moved, placed []OpID) {
 		k++
 	}
 	return moved, placed
+}
+
+// mergeFrames does for frames what mergeOps does for operators.
+func mergeFrames(out *Trace, frames []Frame, copies []graftedFrame) (moved, placed []FrameID) {
+	out.Frames = make([]Frame, 0, len(frames)+len(copies))
+	moved, placed = make([]FrameID, len(frames)), make([]FrameID, len(copies))
+	i, k := 0, 0
+	for i < len(frames) || k < len(copies) {
+		id := FrameID(len(out.Frames))
+		if k == len(copies) || i < len(frames) && startsFirst(frames[i], copies[k].frame) {
+			f := frames[i]
+			if f.Parent != None {
+				f.Parent = moved[f.Parent]
+			}
+			moved[i] = id
+			out.Frames = append(out.Frames, f)
+			i++
+			continue
+		}
+		f := copies[k].frame
+		switch above := copies[k].above; {
+		case f.Parent != None:
+			f.Parent = placed[f.Parent]
+		case above != None:
+			f.Parent = moved[above]
+		}
+		placed[k] = id
+		out.Frames = append(out.Frames, f)
+		k++
+	}
+	return moved, placed
+}
+
+// startsFirst tells whether x comes before a frame that was copied to a launch.
+func startsFirst(x, copied Frame) bool {
+	return cmp.Or(cmp.Compare(x.Thread, copied.Thread), cmp.Compare(x.Start, copied.Start), cmp.Compare(copied.Dur, x.Dur)) <= 0
 }
 
 // report describes the match in the diagnostics of the merged trace.

@@ -10,6 +10,7 @@ type region struct {
 	capture int // index into the captures that are merged
 	nodes   []node
 	ops     []OpID          // of the capture trace: those that own nodes, with their ancestors inside the region, ascending
+	frames  []FrameID       // of the capture trace: the modules around ops inside the region, ascending
 	context map[string]bool // names of the operators and annotations around the capture
 }
 
@@ -158,6 +159,7 @@ func regions(c *Trace, capture int, v *vocabulary) []*region {
 // classify collects the operators of the region and gives its nodes their classes.
 func (r *region) classify(c *Trace, v *vocabulary, begun time.Duration) {
 	classes := make(map[OpID]int32)
+	frames := make(map[FrameID]bool)
 	var classOf func(op OpID) int32
 	classOf = func(op OpID) int32 {
 		if op == None || c.Ops[op].Start < begun {
@@ -169,14 +171,20 @@ func (r *region) classify(c *Trace, v *vocabulary, begun time.Duration) {
 		o := &c.Ops[op]
 		id := v.class(classKey{parent: classOf(o.Parent), name: o.Name, inputs: v.input(o.Inputs), module: c.modulePath(o.Frame)})
 		classes[op] = id
+		for f := o.Frame; f != None && !frames[f] && c.Frames[f].Start >= begun; f = c.moduleAbove(f) {
+			frames[f] = true
+		}
 		return id
 	}
 	for i := range r.nodes {
 		n := &r.nodes[i]
 		n.class = v.class(classKey{parent: classOf(n.op), launch: "launch"})
 	}
-	r.ops = sortedKeys(classes)
+	r.ops, r.frames = sortedKeys(classes), sortedKeys(frames)
 }
+
+// moduleAbove returns the innermost nn.Module frame above f.
+func (t *Trace) moduleAbove(f FrameID) FrameID { return t.module(t.Frames[f].Parent) }
 
 // modulePath joins the module names from a frame up.
 func (t *Trace) modulePath(f FrameID) string {
@@ -184,11 +192,9 @@ func (t *Trace) modulePath(f FrameID) string {
 		return ""
 	}
 	var b strings.Builder
-	for ; f != None; f = t.Frames[f].Parent {
-		if t.Frames[f].Module {
-			b.WriteString(t.Frames[f].Name)
-			b.WriteByte('/')
-		}
+	for ; f != None; f = t.moduleAbove(f) {
+		b.WriteString(t.Frames[f].Name)
+		b.WriteByte('/')
 	}
 	return b.String()
 }

@@ -39,8 +39,9 @@ type window struct {
 	frames      []FrameID
 	annotations []int
 	threads     []ThreadID
-	slots       map[OpID]slot // of captured operators
-	dropped     map[OpID]bool // captured operators that have no slot
+	slots       map[OpID]slot    // of captured operators
+	frameSlots  map[FrameID]slot // of the modules around them
+	dropped     map[OpID]bool    // captured operators that have no slot
 	correlation renumbering
 	external    renumbering
 }
@@ -55,7 +56,7 @@ func newWindow(t *Trace, events []GPUID) (*window, error) {
 	if n := len(gpu); n > 0 && (gpu[0] < 0 || int(gpu[n-1]) >= len(t.GPU)) {
 		return nil, fmt.Errorf("window: GPU events %d to %d of a trace that has %d", gpu[0], gpu[n-1], len(t.GPU))
 	}
-	win := &window{gpu: gpu, slots: make(map[OpID]slot), dropped: make(map[OpID]bool)}
+	win := &window{gpu: gpu, slots: make(map[OpID]slot), frameSlots: make(map[FrameID]slot), dropped: make(map[OpID]bool)}
 	win.collectLaunches(t)
 	win.collectOps(t)
 	win.placeCaptured(t)
@@ -153,6 +154,7 @@ func (win *window) placeCaptured(t *Trace) {
 		}
 		if step > 0 {
 			win.spanChildren(t, ops)
+			win.placeModules(t, ops)
 		}
 	}
 	win.ops = slices.DeleteFunc(win.ops, func(op OpID) bool { return win.dropped[op] })
@@ -166,6 +168,21 @@ func (win *window) spanChildren(t *Trace, ops []OpID) {
 			inner := win.slots[op]
 			outer.dur = max(outer.dur, inner.start+inner.dur-outer.start)
 			win.slots[parent] = outer
+		}
+	}
+}
+
+// placeModules gives the modules around captured operators the time of all their operators.
+func (win *window) placeModules(t *Trace, ops []OpID) {
+	for _, op := range ops {
+		o, inner := &t.Ops[op], win.slots[op]
+		for f := o.Frame; f != None && t.Frames[f].Start == o.Start && t.Frames[f].Dur == o.Dur; f = t.Frames[f].Parent {
+			outer, ok := win.frameSlots[f]
+			if !ok {
+				outer = inner
+			}
+			outer.dur = max(outer.dur, inner.start+inner.dur-outer.start)
+			win.frameSlots[f] = outer
 		}
 	}
 }

@@ -139,6 +139,49 @@ func TestWriteWindowMerged(t *testing.T) {
 	}
 }
 
+// Modules around captured operators are merged, written and read back.
+func TestWriteWindowMergedModules(t *testing.T) {
+	var c, m trace.Builder
+	th := c.Thread(0, 1, 1, "")
+	c.Launch(trace.Launch{Name: "hipStreamBeginCapture", Start: 10, Dur: 1, Thread: th})
+	c.Frame(trace.Frame{Name: "Model", Module: true, Start: 20, Dur: 1000, Thread: th})
+	for i, name := range []string{"Attention", "FeedForward", "Attention"} {
+		at := time.Duration(100 + 100*i)
+		c.Frame(trace.Frame{Name: name, Module: true, Start: at, Dur: 80, Thread: th})
+		c.Frame(trace.Frame{Name: "forward", Start: at + 5, Dur: 70, Thread: th})
+		c.Op(trace.Op{Name: "aten::linear", Start: at + 10, Dur: 50, Thread: th})
+		c.Op(trace.Op{Name: "aten::mm", Start: at + 20, Dur: 30, Thread: th})
+		c.Launch(trace.Launch{Name: "hipLaunchKernel", Kernel: "gemm", Start: at + 25, Dur: 5, Thread: th})
+	}
+	c.Launch(trace.Launch{Name: "hipStreamEndCapture", Start: 1500, Dur: 1, Thread: th})
+	m.Thread(0, 1, 1, "")
+	m.Frame(trace.Frame{Name: "Pipeline", Module: true, Start: 0, Dur: 9000, Thread: th})
+	m.Op(trace.Op{Name: "region", Start: 5, Dur: 8000, Thread: th})
+	m.Launch(trace.Launch{Name: "hipGraphLaunch", Start: 10, Dur: 5000, Thread: th, Correlation: 1})
+	for i := range 3 {
+		m.GPU(trace.GPUEvent{Name: "gemm", Start: time.Duration(100 * i), Dur: 50, Correlation: 1})
+	}
+	captured, err := c.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	main, err := m.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	merged, _, err := trace.MergeCapture(main, trace.Capture{Trace: captured})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := merged.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"FeedForward", "Model", "Pipeline"}, linked(merged, 1).Module[:3]); diff != "" {
+		t.Errorf("modules (-want +got):\n%s", diff)
+	}
+	compareWindow(t, merged, allEvents(merged), throughWindow(t, merged, allEvents(merged), trace.LoadOptions{Stacks: true}))
+}
+
 func TestWriteWindowSynthetic(t *testing.T) {
 	doc := synth.Flux(synth.FluxConfig{}).JSON()
 	tr := readDocument(t, doc)
