@@ -23,7 +23,7 @@ func (in *analysis) recordAgain() []Finding {
 	for _, c := range changes[:min(2, len(changes))] {
 		ways = append(ways, c.Text)
 	}
-	return []Finding{{Code: "record_again", Title: "The profiler's schedule threw the recorded window away",
+	return []Finding{{Code: "record_again", Title: "The profiler's schedule probably threw the recorded window away",
 		Detail: fmt.Sprintf("%s over %d steps, for one, begins a new cycle before the trace is exported and keeps nothing; %s keeps it "+
 			"(xDiT: --profile_wait 1).", s, steps, strings.Join(ways, ", or "))}}
 }
