@@ -23,8 +23,8 @@ const (
 	bottomRight
 )
 
-// An attention says where an operator keeps its arguments. Positions are of schema arguments, 0 for what it lacks: that is
-// always a query or an output before it.
+// An attention says where an operator keeps its arguments. Positions are of schema arguments, 0 for what it lacks:
+// that is always a query or an output before it.
 type attention struct {
 	handle       bool // an output may come before q and shift all arguments by one
 	order        headOrder

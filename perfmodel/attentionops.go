@@ -1,7 +1,7 @@
 package perfmodel
 
-// Argument positions are those of native_functions.yaml of PyTorch 2.4 to 2.9, of aiter/ops/mha.py, and of the libraries'
-// registrations of their operators.
+// Argument positions are those of native_functions.yaml of PyTorch 2.4 to 2.9, of aiter/ops/mha.py, and of the
+// libraries' registrations of their operators.
 
 func attentionModels() []Entry {
 	const (

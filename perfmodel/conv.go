@@ -187,7 +187,7 @@ func (w *window) size(in *reading, transposed bool) {
 			in.require(w.out[i] < tooMuch, "output size")
 			w.out[i] -= 2 * w.padding[i]
 		default:
-			w.out[i] = sum(w.in[i], 2*w.padding[i])
+			w.out[i] = sum(w.in[i], 2*w.padding[i], w.surplus[i])
 			in.require(w.out[i] >= reach, "input as large as the kernel")
 			w.out[i] = (w.out[i]-reach)/max(1, w.stride[i]) + 1
 		}

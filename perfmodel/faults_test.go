@@ -7,6 +7,7 @@ import (
 
 	"github.com/ditlens/ditlens/hw"
 	"github.com/ditlens/ditlens/perfmodel"
+	"github.com/ditlens/ditlens/perfmodel/perfmodeltest"
 	"github.com/ditlens/ditlens/trace"
 )
 
@@ -21,6 +22,7 @@ func wants(t *testing.T, c *perfmodel.Call, flops, bytes int64) perfmodel.Work {
 	if w.Bytes != bytes {
 		t.Errorf("%s: Bytes = %d, want %d", c.Name, w.Bytes, bytes)
 	}
+	perfmodeltest.Run(t, models.Lookup(c), c)
 	return w
 }
 
@@ -232,6 +234,39 @@ func TestBL68Convolutions(t *testing.T) {
 	refused(t, call("aten::convolution", bf16(1, 8, 8, 8), bf16(8, 8, 3, 3)), "stride")
 }
 
+// One convolution through every operator that can do it, and one transposed.
+func convRows() (rows []worked) {
+	x, w, b := bf16(1, 8, 16, 16), bf16(4, 8, 3, 3), bf16(4)
+	one, zero, no, size := list("[1, 1]"), list("[0, 0]"), number("False"), list("[3, 3]")
+	g := number("1")
+	const taps, outs = 2 * 256 * 4 * 8 * 9, 256 * 4
+	const moved = 2 * (8*256 + 4*8*9 + outs)
+	add := func(flops, bytes int64, name string, args ...trace.Arg) {
+		rows = append(rows, worked{call: call(name, args...), flops: flops, bytes: bytes})
+	}
+	add(taps+outs, moved+8, "aten::convolution", x, w, b, one, one, one, no, zero, g)
+	add(taps+outs, moved+8, "aten::_convolution", x, w, b, one, one, one, no, zero, g, no, no, no, no)
+	add(taps+outs, moved+8, "aten::conv2d", x, w, b, one, one, one, g)
+	add(taps+outs, moved+8, "aten::miopen_convolution", x, w, b, one, one, one, g, no, no)
+	add(taps, moved, "aten::cudnn_convolution", x, w, one, one, one, g, no, no, no)
+	add(taps+outs, moved+8, "aten::cudnn_convolution_relu", x, w, b, one, one, one, g)
+	add(taps+outs, moved+8, "aten::_slow_conv2d_forward", x, w, size, b, one, one)
+	add(taps+outs, moved+8, "aten::_conv_depthwise2d", x, w, size, b, one, one, one)
+	wT := bf16(8, 4, 3, 3)
+	add(taps+outs, moved+8, "aten::convolution", x, wT, b, one, one, one, number("True"), zero, g)
+	add(taps+outs, moved+8, "aten::conv_transpose2d", x, wT, b, one, one, zero, g, one)
+	add(taps+outs, moved+8, "aten::miopen_convolution_transpose", x, wT, b, one, zero, one, one, g, no, no)
+	add(taps, moved, "aten::cudnn_convolution_transpose", x, wT, one, zero, one, one, g, no, no, no)
+	add(taps+outs, moved+8, "aten::slow_conv_transpose2d", x, wT, size, b, one, one, zero, one)
+	return rows
+}
+
+func TestConvolutionOfBackends(t *testing.T) {
+	for _, row := range convRows() {
+		wants(t, row.call, row.flops, row.bytes)
+	}
+}
+
 // BL-70: vectors and broadcasting; one multiplication and one addition are two operations, a bias one more an output.
 func TestBL70Matmul(t *testing.T) {
 	wants(t, call("aten::matmul", f32(2, 1, 4, 8), f32(3, 8, 5)), 1920, 4*(64+120+120))
@@ -257,30 +292,43 @@ func TestBL70Matmul(t *testing.T) {
 
 // The many ways of libraries to pass a product.
 func TestMatmulOfLibraries(t *testing.T) {
+	for _, row := range libraryRows() {
+		w := wants(t, row.call, row.flops, row.bytes)
+		if moe := strings.Contains(row.call.Name, "moe") || strings.Contains(row.call.Name, "grouped"); moe != (w.Certainty == perfmodel.Estimated) {
+			t.Errorf("%s: %v (%s)", row.call.Name, w.Certainty, w.Why)
+		}
+		if row.call.Name == "tex_ts::te_gemm_ts" && w.Compute[0].Type != hw.FP8 {
+			t.Errorf("8-bit floats recorded as bytes: %v", w.Compute[0].Type)
+		}
+	}
+}
+
+func libraryRows() (rows []worked) {
+	wants := func(c *perfmodel.Call, flops, bytes int64) {
+		rows = append(rows, worked{call: c, flops: flops, bytes: bytes})
+	}
 	const f = 2 * 16 * 64 * 32 // M, K, N
-	wants(t, call("bitsandbytes::int8_linear_matmul", i8(16, 64), i8(32, 64)), f, 16*64+32*64+4*16*32)
-	wants(t, call("aiter::gemm_a16w16", bf16(16, 64), bf16(32, 64), bf16(32)), f+16*32, 2*(16*64+32*64+32+16*32))
-	wants(t, call("aiter::_gemm_a16w16_asm", bf16(16, 64), bf16(32, 64), f32(16, 32)), f, 2*(16*64+32*64)+4*16*32)
-	wants(t, call("aiter::gemm_a8w8_blockscale_ck", fp8(16, 64), fp8(32, 64), f32(16, 2), f32(2, 1)), f,
+	wants(call("bitsandbytes::int8_linear_matmul", i8(16, 64), i8(32, 64)), f, 16*64+32*64+4*16*32)
+	wants(call("aiter::gemm_a16w16", bf16(16, 64), bf16(32, 64), bf16(32)), f+16*32, 2*(16*64+32*64+32+16*32))
+	wants(call("aiter::_gemm_a16w16_asm", bf16(16, 64), bf16(32, 64), f32(16, 32)), f, 2*(16*64+32*64)+4*16*32)
+	wants(call("aiter::gemm_a8w8_blockscale_ck", fp8(16, 64), fp8(32, 64), f32(16, 2), f32(2, 1)), f,
 		16*64+32*64+4*(32+2)+2*16*32)
-	wants(t, call("aiter::gemm_a8w8_ck", i8(16, 64), i8(32, 64), f32(16, 1), f32(1, 32), bf16(16, 32)), f, 16*64+32*64+4*48+2*16*32)
-	wants(t, call("aiter::gemm_a8w8", i8(16, 64), i8(32, 64), f32(16, 1), f32(1, 32), bf16(32)), f+16*32, 16*64+32*64+4*48+64+2*16*32)
-	wants(t, call("aiter::gemm_a4w4", tensor("c10::Float4_e2m1fn_x2", 16, 32), tensor("c10::Float4_e2m1fn_x2", 32, 32),
+	wants(call("aiter::gemm_a8w8_ck", i8(16, 64), i8(32, 64), f32(16, 1), f32(1, 32), bf16(16, 32)), f, 16*64+32*64+4*48+2*16*32)
+	wants(call("aiter::gemm_a8w8", i8(16, 64), i8(32, 64), f32(16, 1), f32(1, 32), bf16(32)), f+16*32, 16*64+32*64+4*48+64+2*16*32)
+	wants(call("aiter::gemm_a4w4", tensor("c10::Float4_e2m1fn_x2", 16, 32), tensor("c10::Float4_e2m1fn_x2", 32, 32),
 		tensor("c10::Float8_e8m0fnu", 16, 2), tensor("c10::Float8_e8m0fnu", 32, 2)), f, 16*32+32*32+32+64+2*16*32)
-	wants(t, call("aiter::hipb_mm", bf16(16, 64), bf16(64, 32)), f, 2*(16*64+64*32+16*32))
-	wants(t, call("mylib::fp8_blockscale_gemm", bf16(16, 64), fp8(32, 64), f32(1, 2)), f, 2*16*64+32*64+8+2*16*32)
-	wants(t, call("mylib::fp8_blockscale_gemm", fp8(16, 64), f32(16, 1), fp8(32, 64), f32(1, 2)), f,
+	wants(call("aiter::hipb_mm", bf16(16, 64), bf16(64, 32)), f, 2*(16*64+64*32+16*32))
+	wants(call("mylib::fp8_blockscale_gemm", bf16(16, 64), fp8(32, 64), f32(1, 2)), f, 2*16*64+32*64+8+2*16*32)
+	wants(call("mylib::fp8_blockscale_gemm", fp8(16, 64), f32(16, 1), fp8(32, 64), f32(1, 2)), f,
 		16*64+64+32*64+8+2*16*32)
-	wants(t, call("mylib::mxfp4_gemm", bf16(16, 64), tensor("unsigned char", 32, 32), tensor("unsigned char", 32, 2),
+	wants(call("mylib::mxfp4_gemm", bf16(16, 64), tensor("unsigned char", 32, 32), tensor("unsigned char", 32, 2),
 		bf16(32)),
 		f+16*32, 2*16*64+32*32+64+64+2*16*32)
 	te := make([]trace.Arg, 22)
 	te[0], te[3], te[4], te[5], te[9], te[10], te[14] = tensor("unsigned char", 32, 64), number("6"), number("1"),
 		tensor("unsigned char", 16, 64),
 		number("0"), bf16(16, 32), bf16(0)
-	if w := wants(t, call("tex_ts::te_gemm_ts", te...), f, 16*64+32*64+2*16*32); w.Compute[0].Type != hw.FP8 {
-		t.Errorf("8-bit floats recorded as bytes: %v", w.Compute[0].Type)
-	}
+	wants(call("tex_ts::te_gemm_ts", te...), f, 16*64+32*64+2*16*32)
 	flags := func(a, b, c string) []trace.Arg {
 		return []trace.Arg{number("15"), number(a), number(b), number(c), number("1")}
 	}
@@ -288,22 +336,35 @@ func TestMatmulOfLibraries(t *testing.T) {
 		return call("primus_turbo_cpp_extension::hipblaslt_gemm_fp8",
 			append([]trace.Arg{a, f32(1), b, f32(1)}, rest...)...)
 	}
-	wants(t, primus(fp8(16, 64), fp8(32, 64), flags("False", "True", "False")), f, 16*64+32*64+2*16*32)
-	wants(t, primus(fp8(64, 16), fp8(64, 32), flags("True", "False", "False")), f, 16*64+32*64+2*16*32)
-	wants(t, primus(fp8(16, 64), fp8(32, 64), flags("False", "True", "True")), f, 16*64+32*64+2*16*32)
-	wants(t, call("aten::_weight_int8pack_mm", bf16(16, 64), i8(32, 64), bf16(32)), f, 2*16*64+32*64+64+2*16*32)
-	wants(t, call("bitsandbytes::gemv_4bit", bf16(1, 64), tensor("unsigned char", 1024, 1), list("[32, 64]"), f32(32),
+	wants(primus(fp8(16, 64), fp8(32, 64), flags("False", "True", "False")), f, 16*64+32*64+2*16*32)
+	wants(primus(fp8(64, 16), fp8(64, 32), flags("True", "False", "False")), f, 16*64+32*64+2*16*32)
+	wants(primus(fp8(16, 64), fp8(32, 64), flags("False", "True", "True")), f, 16*64+32*64+2*16*32)
+	wants(call("aten::_weight_int8pack_mm", bf16(16, 64), i8(32, 64), bf16(32)), f, 2*16*64+32*64+64+2*16*32)
+	wants(call("bitsandbytes::gemv_4bit", bf16(1, 64), tensor("unsigned char", 1024, 1), list("[32, 64]"), f32(32),
 		f32(16), number("64")),
 		2*64*32, 128+1024+128+64)
 	fmoe := call("aiter::fmoe", bf16(16, 64), bf16(16, 64), bf16(8, 32, 64), bf16(8, 64, 16), absent, absent, absent,
 		absent, number("2"))
-	wants(t, fmoe, 2*32*64*(32+16), 2*(16*64*2+8*(32*64+64*16)))
+	wants(fmoe, 2*32*64*(32+16), 2*(16*64*2+8*(32*64+64*16)))
 	moe := call("aiter::ck_moe_stage1", bf16(16, 64), bf16(8, 32, 64), bf16(8, 64, 16), tensor("int", 40),
 		tensor("int", 8), tensor("int", 1),
 		bf16(16, 2, 32), number("2"))
-	if w := wants(t, moe, 2*32*64*32, 2*(16*64+8*32*64+32*32)); w.Certainty != perfmodel.Estimated {
-		t.Errorf("experts in use: %v", w.Certainty)
-	}
+	wants(moe, 2*32*64*32, 2*(16*64+8*32*64+32*32))
+	newer := make([]trace.Arg, 24)
+	newer[0], newer[3], newer[5], newer[6], newer[11], newer[12] = te[0], te[3], te[4], te[5], te[9], te[10]
+	wants(call("tex_ts::te_gemm_ts", newer...), f, 16*64+32*64+2*16*32)
+	wants(call("aten::_weight_int4pack_mm", bf16(16, 64), tensor("int", 4, 1, 32, 4), number("32"), bf16(2, 32, 2)),
+		f, 2*16*64+4*4*32*4+2*2*32*2+2*16*32)
+	wants(call("aiter::gemm_a16w16_atomic_", bf16(16, 64), bf16(32, 64), absent, f32(16, 32)), f, 2*(16*64+32*64)+4*16*32)
+	wants(call("aiter::batched_gemm_a8w8", i8(2, 16, 64), i8(2, 32, 64), f32(2, 16, 1), f32(2, 1, 32)), 2*f, 2*(16*64+32*64+4*48+2*16*32))
+	wants(call("aiter::batched_gemm_bf16", bf16(2, 16, 64), bf16(2, 32, 64)), 2*f, 2*2*(16*64+32*64+16*32))
+	wants(call("aiter::ck_moe_stage2", bf16(16, 2, 64), bf16(8, 128, 32), bf16(8, 32, 64), tensor("int", 40), tensor("int", 8), tensor("int", 1),
+		bf16(16, 32), number("2")), 2*32*64*32, 2*(32*64+8*32*64+32*32))
+	wants(call("aten::_grouped_mm", bf16(16, 64), bf16(8, 64, 32), tensor("int", 8)), f, 2*(16*64+8*64*32+16*32))
+	wants(call("aten::_scaled_grouped_mm", fp8(16, 64), fp8(8, 64, 32), f32(16), f32(8, 32), tensor("int", 8), absent, absent, number("15"),
+		number("False")), f, 16*64+8*64*32+4*16+4*8*32+2*16*32)
+	wants(call("aten::_int_mm", i8(16, 64), i8(64, 32)), f, 16*64+64*32+4*16*32)
+	return rows
 }
 
 // BL-72: compiled kernels have a memory roof by their own arguments; without them they are named, never dropped.
@@ -366,6 +427,13 @@ func TestBL74Categories(t *testing.T) {
 	if w := work(t, call("aten::_flash_attention_forward", q, q, q)); w.Category != perfmodel.Attention {
 		t.Errorf("_flash_attention_forward: %s", w.Category)
 	}
+}
+
+// BL-75: what the profiler estimated is no argument of a model.
+func TestBL75ProfilerFLOPs(t *testing.T) {
+	c := call("aten::sub", f32(4, 8), f32(4, 8), number("1"))
+	c.Inputs.Extra = map[string]string{"flops": "6"}
+	wants(t, c, 32, 3*128)
 }
 
 // BL-77: element types in the profiler's words.

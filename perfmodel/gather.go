@@ -1,5 +1,7 @@
 package perfmodel
 
+import "strings"
+
 // Gathers read the index and as much of the table as the result can hold, and write the result. Rows that are asked
 // for more than once come from cache.
 
@@ -14,6 +16,13 @@ func gatherModels() []Entry {
 		entry("gather.embedding", doc, true, embedding, "aten::embedding"),
 		entry("gather.index", "the result's size follows from the indices, which profilers record rarely", false,
 			index, "aten::index"),
+		entry("gather.scatter", "the index, the values, and as much written", false, scatter,
+			"aten::scatter", "aten::scatter_", "aten::scatter_add", "aten::scatter_add_"),
+		entry("gather.index_put", "the values read and written; the indices are rarely recorded, a lower bound", false, indexPut,
+			"aten::index_put", "aten::index_put_", "aten::_index_put_impl_"),
+		entry("gather.sort", "the tensor once, values and indices written once; the passes of a sort are not counted", false,
+			sorted, "aten::sort"),
+		entry("gather.topk", "the tensor once and what is found", false, topK, "aten::topk"),
 		entry("gather.nonzero", "the tensor once; how much is found is not recorded, a lower bound", false, nonzero,
 			"aten::nonzero", "aten::masked_select"),
 	}
@@ -90,5 +99,56 @@ func nonzero(c *Call) (Work, error) {
 	x := in.tensor(0)
 	w := Work{Category: Gather, Read: x.Bytes()}
 	w.doubt(LowerBound, "how much is found depends on the data")
+	return in.done(w)
+}
+
+// scatter is scatter(self, dim, index, src); out of place, self is copied first. The values may be one number.
+func scatter(c *Call) (Work, error) {
+	in := reading{call: c}
+	self, index := in.tensor(0), in.tensor(2)
+	w := Work{Category: Gather}
+	w.Read = sum(index.Bytes(), in.bytes(3))
+	w.Written = product(index.Elements(), self.store)
+	if !strings.HasSuffix(c.Name, "_") {
+		w.Read = sum(w.Read, self.Bytes())
+		w.Written = sum(w.Written, product(self.Elements(), self.store))
+	}
+	return in.done(w)
+}
+
+// indexPut is index_put_(self, indices, values, accumulate).
+func indexPut(c *Call) (Work, error) {
+	in := reading{call: c}
+	self, values := in.tensor(0), in.tensor(2)
+	w := Work{Category: Gather, Read: values.Bytes()}
+	w.Written = product(values.Elements(), self.store)
+	w.doubt(LowerBound, "the indices are not recorded, and values that broadcast are written more often")
+	return in.done(w)
+}
+
+func sorted(c *Call) (Work, error) {
+	in := reading{call: c}
+	x := in.tensor(0)
+	w := Work{Category: Reduction, Kind: "sort", Read: x.Bytes()}
+	w.Written = product(x.Elements(), sum(x.store, 8))
+	w.doubt(LowerBound, "a sort passes over the data several times")
+	return in.done(w)
+}
+
+// topK is topk(self, k, dim, …).
+func topK(c *Call) (Work, error) {
+	in := reading{call: c}
+	x := in.matrix(0, 1)
+	k, ok := c.Int(1)
+	dim, _ := c.Int(2)
+	if dim < 0 {
+		dim += int64(len(x.Dims))
+	}
+	in.require(ok && k >= 0 && dim >= 0 && dim < int64(len(x.Dims)), "number of elements and dimension")
+	if in.err != nil {
+		return Work{}, in.err
+	}
+	found := product(x.Elements()/max(1, x.Dims[dim]), k)
+	w := Work{Category: Reduction, Kind: "sort", Read: x.Bytes(), Written: product(found, sum(x.store, 8))}
 	return in.done(w)
 }

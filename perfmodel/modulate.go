@@ -20,6 +20,7 @@ func modulationModels() []Entry {
 			"aiter::gelu_and_mul", "_C::gelu_and_mul"),
 		entry("activation.gelu_tanh_mul", "10 an output; two halves in, one out", Elementwise, gated(10),
 			"aiter::gelu_tanh_and_mul", "_C::gelu_tanh_and_mul"),
+		entry("activation.glu", "5 an output; two halves in, one out", Elementwise, glu, "aten::glu"),
 		forPatterns(Info{"rope.in_place", "3n; every argument once, among them the result", Rope, false},
 			ropeInto, "aiter::rope*_impl"),
 		forPatterns(Info{"rope.functional", "3n; the tensor in and out, and the tables", Rope, false},
@@ -50,6 +51,16 @@ func gated(flops int64) func(*Call) (Work, error) {
 		w.Read, w.Written = x.Bytes(), product(out.Elements(), out.store)
 		return in.done(w)
 	}
+}
+
+// glu is glu(self, dim), which splits a dimension and returns half of the elements.
+func glu(c *Call) (Work, error) {
+	in := reading{call: c}
+	x := in.matrix(0, 1)
+	w := Work{Category: Elementwise, Kind: "gated activation"}
+	w.charge(hw.Vector, x.Type, product(5, x.Elements()/2))
+	w.Read, w.Written = x.Bytes(), product(x.Elements()/2, x.store)
+	return in.done(w)
 }
 
 // ropeInto has its results among its arguments: the first of them, with the inputs of the same size behind.

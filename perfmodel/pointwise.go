@@ -25,6 +25,7 @@ const (
 	asOperands resultRule = iota // the promoted type
 	asTruth                      // bool
 	asFloat                      // whole numbers become float
+	asComplex                    // two real numbers become one complex
 )
 
 var pointwiseOps = [...]pointwise{
@@ -60,16 +61,19 @@ var pointwiseOps = [...]pointwise{
 	{"elu", 4, 1, asFloat},
 	{"atan2", 4, 2, asFloat}, {"silu", 5, 1, asFloat}, {"mish", 9, 1, asFloat}, {"hardswish", 4, 1, asFloat},
 	{"hardsigmoid", 3, 1, asFloat},
-	{"gelu", 8, 1, asFloat}, {"lerp", 3, 3, asOperands}, {"addcmul", 3, 3, asOperands}, {"addcdiv", 3, 3, asOperands},
+	{"gelu", 8, 1, asFloat}, {"lerp", 3, 3, asOperands},
+	{"complex", 0, 2, asComplex}, {"polar", 8, 2, asComplex}, {"addcmul", 3, 3, asOperands}, {"addcdiv", 3, 3, asOperands},
 }
 
 func pointwiseModels() []Entry {
-	entries := make([]Entry, 0, len(pointwiseOps)+1)
+	entries := make([]Entry, 0, len(pointwiseOps))
 	for _, p := range pointwiseOps {
 		doc := "operands once and the result once, nominal operations an output: " + string('0'+byte(p.flops))
-		entries = append(entries,
-			Entry{Model: Func(Info{"pointwise." + p.op, doc, Elementwise, false}, p.work),
-				Ops: []string{"aten::" + p.op, "aten::" + p.op + "_"}})
+		ops := []string{"aten::" + p.op}
+		if !strings.HasSuffix(p.op, "_") {
+			ops = append(ops, ops[0]+"_")
+		}
+		entries = append(entries, forOps(Info{"pointwise." + p.op, doc, Elementwise, false}, p.work, ops...))
 	}
 	return entries
 }
@@ -112,6 +116,10 @@ func (p pointwise) resultOf(in *reading, e *elementwise) storage {
 	switch {
 	case p.result == asTruth:
 		return boolean
+	case p.result == asComplex && s.typ == hw.FP64:
+		return storage{hw.Complex128, 16}
+	case p.result == asComplex:
+		return storage{hw.Complex64, 8}
 	case p.result == asFloat && rankOf(s.typ) <= intRank:
 		return fp32
 	}

@@ -17,7 +17,7 @@ type reduction struct {
 }
 
 // asWhole is the rule of sums: whole numbers add up to int64.
-const asWhole = asFloat + 1
+const asWhole = asComplex + 1
 
 func reductionModels() []Entry {
 	list := [...]reduction{

@@ -3,6 +3,7 @@ package perfmodel_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,8 +14,8 @@ import (
 
 // Every shipped model that a worked row or a sample reaches keeps the promises of an OpModel.
 func TestShippedModelsConform(t *testing.T) {
-	calls := samples()
-	for _, row := range workedRows() {
+	calls := append(samples(), generated()...)
+	for _, row := range slices.Concat(workedRows(), libraryRows(), convRows()) {
 		calls = append(calls, row.call)
 	}
 	reached := make(map[string]bool)
@@ -27,7 +28,11 @@ func TestShippedModelsConform(t *testing.T) {
 		reached[m.Info().Name] = true
 		perfmodeltest.Run(t, m, c)
 	}
-	t.Logf("%d of %d models", len(reached), len(models.All()))
+	for _, e := range models.All() {
+		if !reached[e.Info.Name] {
+			t.Errorf("%s: no call of it is tried here", e.Info.Name)
+		}
+	}
 }
 
 // samples are calls of models that the worked rows leave out.
@@ -40,6 +45,18 @@ func samples() []*perfmodel.Call {
 		return c
 	}
 	return []*perfmodel.Call{
+		{Name: "Memcpy DtoD (Device -> Device)", Kind: trace.Memcpy, Dir: trace.DeviceToDevice, Bytes: 64},
+		call("aten::linear", x, bf16(64, 128)), call("aten::matmul", x, bf16(128, 64)), call("aten::_local_scalar_dense", i64(1)),
+		call("aten::baddbmm", bf16(2, 64, 8), x, bf16(2, 128, 8), number("1"), number("1")), call("aten::bmm", x, bf16(2, 128, 8)),
+		call("aten::_addmm_activation", bf16(8), bf16(64, 128), bf16(128, 8), number("1"), number("1"), number("True")),
+		call("aten::_scaled_mm", fp8(64, 128), fp8(128, 8), f32(1), f32(1)),
+		with(call("aten::_foreach_copy_", tensors(x), tensors(x), number("False")), func(c *perfmodel.Call) { c.Kernel = "bfloat16_copy" }),
+		call("aten::fill_", x, number("0")), call("aten::zero_", x), call("aten::index", x, tensors(i64(2))),
+		call("aten::scatter_", x, number("0"), i64(1, 64, 128), x), call("aten::index_put_", x, absent, bf16(64, 128), number("False")),
+		call("aten::sort", x, number("-1"), number("False")), call("aten::topk", x, number("5"), number("-1"), number("True"), number("True")),
+		call("aten::upsample_nearest1d", bf16(1, 8, 16), list("[32]")), call("aten::upsample_linear1d", bf16(1, 8, 16), list("[32]"), number("False")),
+		call("aten::upsample_trilinear3d", bf16(1, 8, 4, 4, 4), list("[8, 8, 8]"), number("False")),
+		call("aten::upsample_bicubic2d", bf16(1, 8, 4, 4), list("[8, 8]"), number("False")),
 		call("aten::rms_norm", x, list("[128]"), bf16(128), number("1e-6")),
 		call("aten::native_layer_norm", x, list("[128]"), absent, absent, number("1e-6")),
 		call("aiter::rmsnorm", x, x, bf16(128), number("1e-6")),
@@ -70,6 +87,40 @@ func samples() []*perfmodel.Call {
 		call("aten::upsample_bilinear2d", bf16(1, 8, 16, 16), list("[32, 32]"), number("False")),
 		collective("allreduce"), collective("_allgather_base"), collective("all_to_allv"), collective("send"),
 	}
+}
+
+// generated are calls of the models whose operators all take the same arguments.
+func generated() (calls []*perfmodel.Call) {
+	x, q, tokens := f32(4, 8), bf16(1, 8, 8, 16), bf16(8, 4, 16)
+	for _, e := range models.All() {
+		name := e.Info.Name
+		switch {
+		case strings.HasPrefix(name, "pointwise."):
+			calls = append(calls, call(e.Ops[0], x, x, x))
+		case strings.HasPrefix(name, "reduce."):
+			calls = append(calls, call(e.Ops[0], x, list("[1]"), number("False"), absent))
+		case strings.HasPrefix(name, "activation."):
+			calls = append(calls, call(e.Ops[0], x, f32(4, 16), f32(1)))
+		case strings.HasPrefix(name, "attention.") && strings.Contains(name, "varlen"):
+			calls = append(calls, call(e.Ops[0], tokens, tokens, tokens, tensor("int", 2), tensor("int", 2)))
+		case strings.HasPrefix(name, "attention.") && len(e.Ops) > 0:
+			calls = append(calls, call(e.Ops[0], q, q, q))
+		case name == "pool.adaptive2d":
+			calls = append(calls, call(e.Ops[0], bf16(1, 4, 8, 8), list("[2, 2]")))
+		case strings.HasPrefix(name, "pool."):
+			calls = append(calls, call(e.Ops[0], bf16(1, 4, 8, 8, 8), list("[2]"), list("[]"), list("[0]"), list("[1]"), number("False")))
+		}
+	}
+	return calls
+}
+
+func TestPooling(t *testing.T) {
+	x := bf16(1, 4, 8, 8)
+	wants(t, call("aten::avg_pool2d", x, list("[2, 2]"), list("[]"), list("[0, 0]"), number("False")), 256, 2*(256+64))
+	wants(t, call("aten::max_pool2d_with_indices", x, list("[3]"), list("[2]"), list("[1]"), list("[1]"), number("False")), 64*9, 2*(256+64)+8*64)
+	wants(t, call("aten::avg_pool2d", x, list("[3]"), list("[2]"), list("[0]"), number("True")), 64*9, 2*(256+64))
+	wants(t, call("aten::adaptive_avg_pool2d", x, list("[1, 1]")), 256, 2*(256+4))
+	refused(t, call("aten::avg_pool2d", x), "stride")
 }
 
 func TestNormsAndReductions(t *testing.T) {
