@@ -1,6 +1,9 @@
 package trace
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 func (t *Trace) diagnose(code string, severity Severity, count int64, message string) {
 	t.Diagnostics = append(t.Diagnostics, Diagnostic{code, severity, count, message})
@@ -105,7 +108,7 @@ func (t *Trace) launchesWithoutWork() (n int64) {
 // diagnoseLatency notices GPU work that is recorded to begin before the host launched it.
 func diagnoseLatency(t *Trace) {
 	var linked, early int64
-	worst := t.GPU[0].Start - t.GPU[0].Start
+	var worst time.Duration
 	for i := range t.GPU {
 		g := &t.GPU[i]
 		if g.Launch == None {
