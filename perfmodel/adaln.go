@@ -2,10 +2,10 @@ package perfmodel
 
 import "strings"
 
-// Adaptive layer norm (adaLN) of a DiT block: SiLU and a linear layer make scales, shifts and gates of the
-// conditioning, then, for each sublayer, y·gate + x, a norm without weights, ·(1+scale) and +shift. Eager PyTorch
-// runs each step as a kernel that reads and writes the whole hidden state: the norm 2 passes, scale 2, shift 2, gate
-// 2, residual 3, which makes 11. One kernel for all would read x and y and write the new x and the result: 4.
+// Adaptive layer norm (adaLN) of a DiT block: SiLU and a linear layer make scales, shifts and gates of the conditioning,
+// then, for each sublayer, y·gate + x, a norm without weights, ·(1+scale) and +shift. Eager PyTorch runs each step as a kernel
+// that reads and writes the whole hidden state: the norm 2 passes, scale 2, shift 2, gate 2, residual 3, which makes 11. One
+// kernel for all would read x and y and write the new x and the result: 4.
 
 // A ModulationGroup is the instances of one such sequence between two sublayers, in eager or compiled form.
 type ModulationGroup struct {
@@ -137,8 +137,8 @@ func (m *modulations) isCast(i int) bool {
 	return w.Category == Copy && m.list[i].Missing == nil
 }
 
-// shape counts the tensors of an instance that are as large as the hidden state, and those that give it one row for
-// each batch entry or for all.
+// shape counts the tensors of an instance that are as large as the hidden state, and those that give it one row for each
+// batch entry or for all.
 func (m *modulations) shape(i int, h hidden) (full, row int) {
 	for _, t := range m.tensors(i) {
 		switch n := t.Elements(); {
@@ -168,8 +168,8 @@ func (m *modulations) tensors(i int) []Tensor {
 	return list
 }
 
-// compiled takes a fused kernel, and those beside it that it shares a hidden state with: statistics of the norm
-// before it, or the norm behind a gated residual.
+// compiled takes a fused kernel, and those beside it that it shares a hidden state with: statistics of the norm before it, or the
+// norm behind a gated residual.
 func (m *modulations) compiled(i int) {
 	x, h, full := m.fusedShape(i)
 	if full == 0 {
@@ -188,8 +188,8 @@ func (m *modulations) compiled(i int) {
 	m.add(g, h, &x)
 }
 
-// fusedShape reads the hidden state off a compiled kernel: its first tensor of the size of the iteration space, or
-// else the first larger one, which it reads in part. It counts such tensors.
+// fusedShape reads the hidden state off a compiled kernel: its first tensor of the size of the iteration space, or else the
+// first larger one, which it reads in part. It counts such tensors.
 func (m *modulations) fusedShape(i int) (x Tensor, h hidden, full int) {
 	in := reading{call: &m.list[i].Call}
 	s := iterations(&in)
@@ -263,8 +263,7 @@ func (m *modulations) add(g ModulationGroup, h hidden, x *Tensor) {
 	m.groups = append(m.groups, g)
 }
 
-// projection returns the nearest linear layer before i that makes vectors for h and that no group has, and the SiLU
-// before it.
+// projection returns the nearest linear layer before i that makes vectors for h and that no group has, and the SiLU before it.
 func (m *modulations) projection(i int, h hidden) []int {
 	for j := i - 1; j >= max(0, i-projectionSteps); j-- {
 		in := &m.list[j]
