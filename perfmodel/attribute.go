@@ -350,12 +350,26 @@ func (a *attribution) fill(in *Instance) *heads {
 	}
 	w := a.lookup(in.Call)
 	in.Model, in.Work, in.Missing = w.model, w.work, w.missing
+	if w.wrapper && in.Op != trace.None && a.owner[in.Op] != in.Op {
+		*in = leftover(in)
+	}
 	in.Leaf = in.Call.Name
 	if l := a.t.GPU[g].Op; a.isOp(l) {
 		in.Leaf = a.t.Ops[l].Name
 	}
 	in.Core = a.core(in)
+	if in.Missing != nil {
+		return nil
+	}
 	return w.heads
+}
+
+// leftover describes what a wrapper launched itself beside the operators below it that do its work.
+func leftover(in *Instance) Instance {
+	left := Instance{Op: in.Op, GPU: in.GPU, Call: in.Call}
+	left.Work.Category, left.Work.Kind = Classify("", in.Call.Kernel)
+	left.Missing = &MissingError{Op: in.Call.Name, What: "work of its own: operators below it do that of its arguments"}
+	return left
 }
 
 // core returns the events of an instance that do the modelled work, all of them when its kernels do not tell.

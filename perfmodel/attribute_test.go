@@ -132,6 +132,12 @@ func TestAttributeOwners(t *testing.T) {
 			s.kernel(a, "gemv_kernel", 9)
 		}, []row{{"aten::linear", "linear", ids(0, 1), ids(1)}}},
 
+		{"what linear launches beside mm is no second product", func(s *scene) {
+			a := s.op(trace.None, "aten::linear", shape)
+			s.kernel(s.op(a, "aten::mm", shape), "Cijk_a", 9)
+			s.kernel(a, "direct_copy_kernel_cuda", 2)
+		}, []row{{"aten::mm", "gemm", ids(0), ids(0)}, {"aten::linear", "", ids(1), ids(1)}}},
+
 		{"BL-69: helpers of a convolution are told from its core", func(s *scene) {
 			a := s.op(s.op(trace.None, "aten::conv2d", shape), "aten::convolution", shape)
 			b := s.op(a, "aten::miopen_convolution", shape)
