@@ -34,7 +34,7 @@ type point struct {
 	X, Y, R px
 	Hue     string
 	Title   string
-	Rank    int // shown beside the point, 0 for none
+	Ranks   string // shown in the point: its own and those of points below it
 }
 
 // roofPlot draws the operators that do arithmetic; nil when none is known.
@@ -65,7 +65,7 @@ func (r *Report) roofAxes(p *roofPlot, shown []int) (x, y axis) {
 	y = axis{lo: 1, hi: 10, from: p.Bottom, to: p.Top, log: true}
 	for _, i := range shown {
 		o := &r.Operators[i]
-		x.lo, x.hi = min(x.lo, float64(o.Intensity)/1.5), max(x.hi, float64(o.Intensity)*1.5)
+		x.lo, x.hi = min(x.lo, float64(o.Intensity)/1.5), max(x.hi, float64(o.Intensity))
 		y.lo, y.hi = min(y.lo, float64(o.TFLOPS)/1.5), max(y.hi, float64(o.TFLOPS)*1.5)
 	}
 	for _, unit := range r.plottedUnits(shown) {
@@ -75,7 +75,7 @@ func (r *Report) roofAxes(p *roofPlot, shown []int) (x, y axis) {
 			}
 		}
 	}
-	x.lo, x.hi = math.Pow(10, math.Floor(math.Log10(x.lo))), math.Pow(10, math.Ceil(math.Log10(x.hi)))
+	x.hi *= 8 // room for the labels of the roofs
 	return x, y
 }
 
@@ -124,6 +124,9 @@ func (p *roofPlot) addRoofs(r *Report, x, y axis, shown []int) {
 				continue
 			}
 			highest = max(highest, peak)
+			if k > 0 && scaled(c.Peaks[unit].Value, "") == scaled(r.Hardware.Peaks[unit].Value, "") {
+				continue // the same roof
+			}
 			ridge := max(x.lo, peak/band)
 			line := roofLine{X1: x.at(ridge), Y1: y.at(peak), X2: p.Right, Y2: y.at(peak), LabelX: p.Right - 6, Other: k > 0,
 				Label: fmt.Sprintf("%s, %s: %s", strings.ReplaceAll(unit, "_", " "), c.Name, scaled(c.Peaks[unit].Value, "FLOP/s"))}
@@ -170,8 +173,8 @@ func (p *roofPlot) addPoints(r *Report, x, y axis, shown []int) {
 		pt := point{X: x.at(float64(o.Intensity)), Y: y.at(float64(o.TFLOPS)), R: px(3 + 4.2*math.Sqrt(float64(o.Percent))), Hue: hue(o.Category),
 			Title: fmt.Sprintf("%d. %s %s\n%s, %s of GPU time\n%s FLOP/B, %s TFLOP/s, %s of the %s roof", i+1, readable(o.Name), o.shape(),
 				duration(o.KernelTime), percent(o.Percent), significant(o.Intensity), significant(o.TFLOPS), o.efficiencyCell().Text, o.Roof)}
-		if i < 9 {
-			pt.Rank = i + 1
+		if i < rankedPoints {
+			p.addRank(&pt, i+1)
 		}
 		p.Points = append(p.Points, pt)
 		if c := printable(string(o.Category)); !seen[c] {
@@ -179,6 +182,21 @@ func (p *roofPlot) addPoints(r *Report, x, y axis, shown []int) {
 			p.Legend = append(p.Legend, legendItem{pt.Hue, c})
 		}
 	}
+}
+
+// rankedPoints is how many points carry their rank.
+const rankedPoints = 9
+
+// addRank labels a point with its rank, or the point that it lies on.
+func (p *roofPlot) addRank(pt *point, rank int) {
+	for i := range p.Points {
+		q := &p.Points[i]
+		if q.Ranks != "" && math.Abs(float64(q.X-pt.X)) < 16 && math.Abs(float64(q.Y-pt.Y)) < 13 {
+			q.Ranks += ", " + count(rank)
+			return
+		}
+	}
+	pt.Ranks = count(rank)
 }
 
 // A shareBar divides GPU time among categories.

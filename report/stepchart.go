@@ -83,6 +83,9 @@ type phaseChart struct {
 	Legend []legendItem
 }
 
+// phaseTop is where the blocks of the phases begin; their names stand above.
+const phaseTop = 20
+
 // phaseHues colour the phases.
 var phaseHues = map[string]string{"text_encode": "teal", "denoise": "blue", "vae_decode": "green"}
 
@@ -105,9 +108,9 @@ func (r *Report) phaseChart() *phaseChart {
 			h = "grey"
 		}
 		b := stretch(x, p.Start, p.End)
-		b.Height = 44
+		b.Height = 36
 		b.Fill = px(min(1, float64(p.Busy)/max(1, float64(p.End-p.Start)))) * b.Height
-		b.Y, b.Hue = c.Top+b.Height-b.Fill, h
+		b.Y, b.Hue = phaseTop+b.Height-b.Fill, h
 		b.Title = fmt.Sprintf("%s, image %d: %s of GPU time in %s, %s busy", printable(p.Name), p.Image, duration(p.GPUTime), duration(p.End-p.Start),
 			percent(share(p.Busy, p.End-p.Start)))
 		if label := printable(p.Name); fits(label, b.Width) {
