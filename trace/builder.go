@@ -214,6 +214,9 @@ func (b *Builder) placeLaunches(t *Trace) {
 			}
 			l.Kind = kind
 		}
+		if l.Kind == LaunchOther && l.Kernel != "" {
+			l.Kind = LaunchKernel // also without a GPU event, as in a graph that is being captured
+		}
 		if l.Kind != LaunchOther || named[key{t.Threads[l.Thread].File, l.Correlation}] {
 			l.Op, l.GPU = None, 0
 			kept.add(l)

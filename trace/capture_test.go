@@ -57,7 +57,10 @@ func capturing(t *testing.T, rnd *rand.Rand, graphs ...[]kernelCall) *trace.Trac
 		begin := at
 		for i, k := range calls {
 			at += 1000
-			name, kernel := "hipModuleLaunchKernel", k.name
+			name, kernel := []string{"hipModuleLaunchKernel", "hipExtLaunchByName"}[i%2], k.name
+			if k.name == "" {
+				name = "cudaLaunchKernel"
+			}
 			if k.copy {
 				name, kernel = "hipMemcpyAsync", ""
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // graft copies the operators of the chosen regions, and the modules around them, into a new trace.
@@ -282,17 +283,31 @@ func (m *merger) report(out *Trace) {
 			"no captured graph explains %d of %d graph replays, or several of different shapes do", n, c.Replays))
 	}
 	for _, u := range c.Unpaired[:min(len(c.Unpaired), 5)] {
-		name := u.Kernel
-		if u.Op != None {
-			name = out.Ops[u.Op].Name + " (" + u.Kernel + ")"
-		}
 		out.diagnose("captured_launch_unpaired", Info, int64(u.Count), fmt.Sprintf(
-			"captured launch %s has no event in %d replays, so its operator has no time", name, u.Count))
+			"the captured launch of %s has no event in the replays (%d times), so its operator has no time", out.describe(u), u.Count))
 	}
 	if unsure := c.Launches - c.Paired; len(c.Unpaired) > 5 {
 		out.diagnose("captured_launches_unpaired", Warning, int64(unsure), fmt.Sprintf(
 			"%d captured launches of %d kinds have no event: capture and replay differ, so some operators have too little time", unsure, len(c.Unpaired)))
 	}
+}
+
+// describe names an unpaired launch by its operator with the shapes of its tensors, else by its kernel.
+func (t *Trace) describe(u UnpairedLaunch) string {
+	if u.Op == None {
+		return u.Kernel[:min(len(u.Kernel), 80)]
+	}
+	o := &t.Ops[u.Op]
+	var b strings.Builder
+	b.WriteString(o.Name)
+	if o.Inputs != nil {
+		for _, a := range o.Inputs.Args[:min(len(o.Inputs.Args), 8)] {
+			if len(a.Dims) > 0 {
+				fmt.Fprintf(&b, " %v", a.Dims)
+			}
+		}
+	}
+	return b.String()
 }
 
 // mismatch describes why nothing was merged.

@@ -86,7 +86,7 @@ func diagnoseShort(t *Trace, replays []GraphReplay) {
 	var shortTime, idleTime time.Duration
 	for _, r := range replays {
 		gaps, n := replayGaps(t, r)
-		if gaps > 0 {
+		if gaps >= time.Microsecond {
 			idle++
 			idleTime += gaps
 		}

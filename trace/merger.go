@@ -120,19 +120,28 @@ func (m *merger) explained() bool {
 	return false
 }
 
-// explain tries all regions on a group and keeps the best, several if none is better.
+// explain tries all regions on a group and keeps the best, several if none is better. If some are exact the others, of which
+// there may be hundreds, are not aligned.
 func (m *merger) explain(g *group) {
+	s := &g.sequence
+	exact := func(r *region) bool {
+		return len(s.streams) == 1 && len(r.nodes)-len(s.tokens) <= 1 && isPrefix(s.tokens, r.nodes)
+	}
+	anyExact := slices.ContainsFunc(m.regions, exact)
 	for _, r := range m.regions {
-		p := pair(&g.sequence, r)
-		m.best = max(m.best, p.agreement(&g.sequence, r))
-		if p.accepted(&g.sequence, r) {
+		if anyExact && !exact(r) {
+			continue
+		}
+		p := pair(s, r)
+		m.best = max(m.best, p.agreement(s, r))
+		if p.accepted(s, r) {
 			g.found = append(g.found, choice{r, p})
 		}
 	}
 	if len(g.found) == 0 {
 		return
 	}
-	score := func(c choice) float64 { return c.pairing.agreement(&g.sequence, c.region) }
+	score := func(c choice) float64 { return c.pairing.agreement(s, c.region) }
 	best := slices.MaxFunc(g.found, func(x, y choice) int { return cmp.Compare(score(x), score(y)) })
 	g.found = slices.DeleteFunc(g.found, func(c choice) bool { return score(c) < score(best) })
 }
