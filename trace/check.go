@@ -10,7 +10,12 @@ import (
 
 // validate refuses events that have no place: it is the guard of Build against its callers.
 func (b *Builder) validate() error {
-	n := ThreadID(len(b.threads))
+	n, files := ThreadID(len(b.threads)), int32(max(1, len(b.files)))
+	for _, t := range b.threads {
+		if t.File < 0 || t.File >= files {
+			return fmt.Errorf("thread %d of process %d: file %d does not exist", t.TID, t.PID, t.File)
+		}
+	}
 	inRange := func(start, dur time.Duration) bool { return dur >= 0 && start <= math.MaxInt64-dur }
 	for i := range b.ops.n {
 		o := b.ops.at(i)
@@ -38,8 +43,8 @@ func (b *Builder) validate() error {
 	}
 	for i := range b.gpu.n {
 		g := b.gpu.at(i)
-		if !inRange(g.Start, g.Dur) {
-			return fmt.Errorf("GPU event %q: start %d, duration %d is out of range", g.Name, g.Start, g.Dur)
+		if g.File < 0 || g.File >= files || !inRange(g.Start, g.Dur) {
+			return fmt.Errorf("GPU event %q: file %d, start %d, duration %d is out of range", g.Name, g.File, g.Start, g.Dur)
 		}
 	}
 	return nil

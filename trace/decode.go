@@ -71,7 +71,11 @@ func (d *decoder) complete(e *scan.Event, c class) (cause string, kept bool) {
 	start, dur := time.Duration(e.TS), time.Duration(e.Dur)
 	switch c {
 	case classOp:
-		d.b.Op(Op{Name: name, Start: start, Dur: dur, Thread: d.thread(e), Inputs: d.b.inputs.read(e), ExternalID: d.id(e, "External id", "external id")})
+		in, broken := d.b.inputs.read(e)
+		if broken {
+			cause = "arguments that cannot be read"
+		}
+		d.b.Op(Op{Name: name, Start: start, Dur: dur, Thread: d.thread(e), Inputs: in, ExternalID: d.id(e, "External id", "external id")})
 	case classRuntime:
 		d.b.Launch(d.launch(e, name, start, dur))
 	case classKernel:

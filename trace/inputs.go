@@ -12,10 +12,16 @@ import (
 // An inputTable shares equal arguments. Most operators of a trace repeat the arguments of earlier ones, so it first looks
 // at the raw text of the fields that carry values and parses only what it has not seen.
 type inputTable struct {
-	byText  map[string]*Inputs // by the raw text of the fields
-	byValue map[string]*Inputs // by the canonical form
-	parsers [4]fastjson.Parser // one for each list that is held at the same time
+	byText  map[string]readInputs // by the raw text of the fields
+	byValue map[string]*Inputs    // by the canonical form
+	parsers [4]fastjson.Parser    // one for each list that is held at the same time
 	key     []byte
+}
+
+// readInputs are arguments as they were read; broken tells that some field was not.
+type readInputs struct {
+	inputs *Inputs
+	broken bool
 }
 
 // share returns the Inputs that equals in.
@@ -31,8 +37,8 @@ func (t *inputTable) share(in Inputs) *Inputs {
 	return &in
 }
 
-// read returns the arguments that the event recorded, nil if there are none.
-func (t *inputTable) read(e *scan.Event) *Inputs {
+// read returns the arguments that the event recorded, nil if there are none, and whether some of them could not be read.
+func (t *inputTable) read(e *scan.Event) (in *Inputs, broken bool) {
 	t.key = t.key[:0]
 	for _, f := range e.Fields {
 		if k := e.Key(f); !volatile(k) {
@@ -40,18 +46,19 @@ func (t *inputTable) read(e *scan.Event) *Inputs {
 		}
 	}
 	if len(t.key) == 0 {
-		return nil
+		return nil, false
 	}
-	if p, ok := t.byText[string(t.key)]; ok {
-		return p
+	if r, ok := t.byText[string(t.key)]; ok {
+		return r.inputs, r.broken
 	}
 	if t.byText == nil {
-		t.byText = make(map[string]*Inputs)
+		t.byText = make(map[string]readInputs)
 	}
 	text := string(t.key)
-	p := t.share(t.parse(e))
-	t.byText[text] = p
-	return p
+	parsed, broken := t.parse(e)
+	r := readInputs{t.share(parsed), broken}
+	t.byText[text] = r
+	return r.inputs, r.broken
 }
 
 // volatile names the args that tell who an event is, not what it worked on.
@@ -66,20 +73,27 @@ func volatile(key []byte) bool {
 }
 
 // parse reads the fields of the event. A field that cannot be read is absent.
-func (t *inputTable) parse(e *scan.Event) Inputs {
+func (t *inputTable) parse(e *scan.Event) (in Inputs, broken bool) {
 	var types, dims, strides, values []*fastjson.Value
-	var in Inputs
+	list := func(i int, raw []byte) []*fastjson.Value {
+		v, err := t.parsers[i].ParseBytes(raw)
+		if err != nil {
+			broken = true
+			return nil
+		}
+		return v.GetArray()
+	}
 	for _, f := range e.Fields {
 		key, raw := e.Key(f), e.Value(f)
 		switch string(key) {
 		case "Input Dims", "Input dims":
-			dims = list(&t.parsers[0], raw)
+			dims = list(0, raw)
 		case "Input type", "Input Type":
-			types = list(&t.parsers[1], raw)
+			types = list(1, raw)
 		case "Input Strides", "Input strides":
-			strides = list(&t.parsers[2], raw)
+			strides = list(2, raw)
 		case "Concrete Inputs":
-			values = list(&t.parsers[3], raw)
+			values = list(3, raw)
 		default:
 			if !volatile(key) {
 				in.setExtra(scan.Text{Raw: key}.String(), raw.Text().String())
@@ -102,7 +116,7 @@ func (t *inputTable) parse(e *scan.Event) Inputs {
 			a.Value = text(values[i])
 		}
 	}
-	return in
+	return in, broken
 }
 
 func (in *Inputs) setExtra(key, value string) {
@@ -110,15 +124,6 @@ func (in *Inputs) setExtra(key, value string) {
 		in.Extra = make(map[string]string)
 	}
 	in.Extra[key] = value
-}
-
-// list parses an array. Its values live until the parser is used again.
-func list(p *fastjson.Parser, raw []byte) []*fastjson.Value {
-	v, err := p.ParseBytes(raw)
-	if err != nil {
-		return nil
-	}
-	return v.GetArray()
 }
 
 // text returns a string's value, or the text of any other value.
