@@ -167,22 +167,26 @@ func (in *analysis) convLayouts() []Finding {
 			millis(bias), 100*float64(bias)/float64(all), millis(other))}}
 }
 
-// modulationTraffic is the traffic that fused adaLN kernels would save.
+// modulationTraffic is what modulations take beyond the roof of one fused kernel each: by what they move too much, and by
+// how slowly they move it.
 func (in *analysis) modulationTraffic() []Finding {
 	var stake, took Micros
+	var moved, fused float64
 	n := 0
 	for _, m := range in.Modulation {
 		stake += m.AtStake
 		took += m.Time
 		n += m.Count
+		moved += float64(m.Bytes) * float64(m.Count)
+		fused += float64(m.IdealBytes) * float64(m.Count)
 	}
-	if !in.worthwhile(stake.Duration()) {
+	if !in.worthwhile(stake.Duration()) || !(fused > 0) {
 		return nil
 	}
 	return []Finding{{Code: "modulation_fusion", Time: took, AtStake: stake,
-		Title: "adaLN modulation moves more than a fused kernel would",
-		Detail: fmt.Sprintf("%d modulations take %s ms; at the roof a fused gate, residual, norm and scale-shift would take %s ms.",
-			n, millis(took.Duration()), millis((took - stake).Duration()))}}
+		Title: fmt.Sprintf("adaLN modulation takes %.1f times the roof of one fused kernel each", float64(took)/float64(took-stake)),
+		Detail: fmt.Sprintf("%d modulations take %s ms and move %.1f GB, %.2f times the %.1f GB of fused gate, residual, norm and scale-shift; "+
+			"that would take %s ms at the roof.", n, millis(took.Duration()), moved/1e9, moved/fused, fused/1e9, millis((took - stake).Duration()))}}
 }
 
 // emptyPads is the time of paddings that pad by nothing but still copy.
