@@ -1,0 +1,241 @@
+package ceiling_test
+
+import (
+	"math"
+	"os"
+	"testing"
+
+	"github.com/ditlens/ditlens/hw"
+	"github.com/ditlens/ditlens/perfmodel/ceiling"
+)
+
+func open(t *testing.T, name string) *ceiling.Model {
+	t.Helper()
+	m, err := ceiling.Open(os.DirFS("testdata/" + name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func work(t *testing.T, m *ceiling.Model, change func(o *ceiling.Options)) *ceiling.Work {
+	t.Helper()
+	o := m.Defaults()
+	if change != nil {
+		change(&o)
+	}
+	w, err := m.Work(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func near(t *testing.T, what string, got, want, rel float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= rel*math.Abs(want)) {
+		t.Errorf("%s: got %.6g, want %.6g (%+.3f %%)", what, got, want, 100*(got/want-1))
+	}
+}
+
+// A transformer of plain blocks does 24 h^2 FLOPs a token and block in products and 4 S^2 h a block in attention.
+func TestClosedForms(t *testing.T) {
+	tests := []struct {
+		model                         string
+		h, layers, image, text, batch int64
+		change                        func(o *ceiling.Options)
+	}{
+		{"sd35_large", 2432, 38, 4096, 333, 2, nil},
+		{"flux1", 3072, 57, 256, 512, 1, func(o *ceiling.Options) { o.Height, o.Width = 256, 256 }},
+		{"flux1", 3072, 57, 4096, 512, 1, nil},
+		{"qwen_image", 3072, 60, 4096, 512, 2, nil},
+		{"hunyuan_video", 3072, 60, 33 * 45 * 80, 256, 1, nil},
+		{"hunyuan_image", 3584, 60, 64 * 64, 1000, 2, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.model, func(t *testing.T) {
+			w := work(t, open(t, tt.model), tt.change)
+			if w.ImageTokens != tt.image || w.TextTokens != tt.text {
+				t.Fatalf("tokens: %d + %d", w.ImageTokens, w.TextTokens)
+			}
+			s := tt.image + tt.text
+			near(t, "linear", float64(w.Parts[0].FLOPs(ceiling.Linear)), 24*float64(tt.h*tt.h*s*tt.batch*tt.layers), 0.012)
+			refiner := int64(0)
+			if tt.model == "hunyuan_video" || tt.model == "hunyuan_image" {
+				refiner = 2 * 4 * tt.text * tt.text * tt.h * tt.batch
+			}
+			if got, want := w.Parts[0].FLOPs(ceiling.Attention), 4*s*s*tt.h*tt.batch*tt.layers+refiner; got != want {
+				t.Errorf("attention: got %d, want %d", got, want)
+			}
+		})
+	}
+}
+
+// Totals of one forward pass, against figures worked elsewhere.
+func TestForwardTotals(t *testing.T) {
+	tests := []struct {
+		name, model string
+		change      func(o *ceiling.Options)
+		want, rel   float64
+	}{
+		{"BL-73 gated MLPs of FLUX.2 count three products", "flux2", nil, 282.5e12, 0.005},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			near(t, "FLOPs", float64(work(t, open(t, tt.model), tt.change).Forward().FLOPs), tt.want, tt.rel)
+		})
+	}
+}
+
+// What a forward pass reads of weights are the parameters that the model's authors state, up to biases, norms and tables: a
+// product that is missing or counted twice shows. One image and two differ by the activations of one.
+func TestParameters(t *testing.T) {
+	tests := map[string]float64{
+		"sd35_large": 8.06e9, "sd35_medium": 2.24e9, "flux1": 11.90e9, "flux2": 32.2e9, "qwen_image": 20.43e9, "auraflow": 6.83e9,
+		"hunyuan_video": 12.82e9, "hunyuan_image": 17.4e9, "hidream": 17.1e9, "wan22_a14b": 14.29e9, "wan21_i2v": 16.39e9,
+		"z_image": 6.15e9, "pixart": 0.611e9, "sana": 1.604e9, "sdxl": 2.567e9,
+	}
+	for model, want := range tests {
+		m := open(t, model)
+		one := work(t, m, func(o *ceiling.Options) { o.Guided = false })
+		two := work(t, m, func(o *ceiling.Options) { o.Guided, o.Batch = false, 2 })
+		near(t, model, float64(2*one.Forward().Bytes-two.Forward().Bytes)/2, want, 0.01)
+	}
+}
+
+// BL-73: latent frames are (frames-1)/4 + 1, and cross-attention has projections of its own.
+func TestWan(t *testing.T) {
+	m := open(t, "wan22_a14b")
+	w := work(t, m, func(o *ceiling.Options) { o.Guided = false })
+	if w.ImageTokens != 75600 {
+		t.Errorf("720p, 81 frames: %d tokens", w.ImageTokens)
+	}
+	small := work(t, m, func(o *ceiling.Options) { o.Width, o.Height = 832, 480 })
+	if small.ImageTokens != 32760 {
+		t.Errorf("480p, 81 frames: %d tokens", small.ImageTokens)
+	}
+	const h, ffn, n, text, layers = 5120, 13824, 75600, 512, 40
+	linear := 2.0 * layers * (n*(6*h*h+2*h*ffn) + text*2*h*h)
+	near(t, "linear", float64(w.Parts[0].FLOPs(ceiling.Linear)), linear, 0.002)
+	if got, want := w.Parts[0].FLOPs(ceiling.Attention), int64(4*h*layers)*(n*n+n*text); got != want {
+		t.Errorf("attention: got %d, want %d", got, want)
+	}
+	i2v := work(t, open(t, "wan21_i2v"), func(o *ceiling.Options) { o.Guided = false })
+	if got, want := i2v.Parts[0].FLOPs(ceiling.Attention), int64(4*h*layers)*(n*n+n*(text+257)); got != want {
+		t.Errorf("attention of image-to-video: got %d, want %d", got, want)
+	}
+}
+
+// The attention of Sana is linear: twice the tokens, twice the work; that of the others is quadratic.
+func TestLinearAttention(t *testing.T) {
+	double := func(o *ceiling.Options) { o.Width *= 2 }
+	growth := func(model string) float64 {
+		m := open(t, model)
+		return float64(work(t, m, double).Parts[0].FLOPs(ceiling.Attention)) / float64(work(t, m, nil).Parts[0].FLOPs(ceiling.Attention))
+	}
+	if got := growth("sana"); got != 2 {
+		t.Errorf("sana: %g", got)
+	}
+	if got := growth("pixart"); got < 3.5 {
+		t.Errorf("pixart: %g", got)
+	}
+	const n, h, d, text, layers, batch = 1024, 2240, 32, 300, 20, 2
+	if got, want := work(t, open(t, "sana"), nil).Parts[0].FLOPs(ceiling.Attention), int64(batch*layers*(4*n*h*(d+1)+4*n*text*h)); got != want {
+		t.Errorf("sana: got %d, want %d", got, want)
+	}
+}
+
+// What a request scales with, on every model.
+func TestScaling(t *testing.T) {
+	models, err := os.ReadDir("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(models) < 15 {
+		t.Fatalf("only %d models", len(models))
+	}
+	for _, dir := range models {
+		t.Run(dir.Name(), func(t *testing.T) {
+			m := open(t, dir.Name())
+			o := m.Defaults()
+			o.Guided = false
+			one := work(t, m, func(p *ceiling.Options) { *p = o })
+			guided := work(t, m, func(p *ceiling.Options) { *p = o; p.Guided = true })
+			batch := work(t, m, func(p *ceiling.Options) { *p = o; p.Batch = 2 })
+			if guided.Forward() != batch.Forward() || guided.Forward().FLOPs != 2*one.Forward().FLOPs {
+				t.Errorf("guidance %v, batch of two %v, one %v", guided.Forward(), batch.Forward(), one.Forward())
+			}
+			if one.Image().FLOPs != batch.Image().FLOPs || batch.Image().Bytes > one.Image().Bytes {
+				t.Errorf("an image of two %v, of one %v", batch.Image(), one.Image())
+			}
+			more := work(t, m, func(p *ceiling.Options) { *p = o; p.Steps *= 2 })
+			if d := more.Image().FLOPs - one.Image().FLOPs; d != o.Steps*one.Forward().FLOPs {
+				t.Errorf("steps: %d more", d)
+			}
+			ideal(t, one)
+		})
+	}
+}
+
+// ideal checks that times are possible: the sum of roofs is at least the roof of the sum.
+func ideal(t *testing.T, w *ceiling.Work) {
+	t.Helper()
+	spec := hw.MI300X()
+	got, err := w.Ideal(spec, hw.Achievable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	least := max(float64(w.Forward().FLOPs)/708e12, float64(w.Forward().Bytes)/5.3e12)
+	if got.Step < least || got.Image < float64(w.Steps)*got.Step || math.Abs(got.ImagesPerSecond*got.Image-1) > 1e-12 {
+		t.Errorf("%+v, at least %g a step", got, least)
+	}
+}
+
+func TestParts(t *testing.T) {
+	w := work(t, open(t, "sd35_large"), nil)
+	flops := map[string]float64{}
+	for i := range w.Parts {
+		flops[w.Parts[i].Name] = float64(w.Parts[i].Call().FLOPs)
+	}
+	// T5-XXL encoder: 24 layers of 4 x 4096^2 + 3 x 4096 x 10240 weights, 256 tokens, two prompts.
+	t5 := 2.0*24*(4*4096*4096+3*4096*10240)*512 + 4.0*24*2*64*256*256*64
+	near(t, "T5", flops["text_encoder_3"], t5, 1e-9)
+	if len(w.Parts) != 5 || flops["vae decoder"] == 0 {
+		t.Errorf("parts: %v", flops)
+	}
+	if m := open(t, "pixart"); len(m.Notes) != 2 {
+		t.Errorf("what is not counted must be said: %q", m.Notes)
+	}
+}
+
+// FP8 halves what products stream and uses its own peak; attention stays in 16 bits.
+func TestPrecision(t *testing.T) {
+	m := open(t, "flux1")
+	bf16, fp8 := work(t, m, nil), work(t, m, func(o *ceiling.Options) { o.Type = hw.FP8 })
+	if bf16.Forward().FLOPs != fp8.Forward().FLOPs || fp8.Forward().Bytes >= bf16.Forward().Bytes || fp8.Attention != hw.BF16 {
+		t.Errorf("bf16 %+v, fp8 %+v", bf16.Forward(), fp8.Forward())
+	}
+	a, err := bf16.Ideal(hw.MI300X(), hw.Achievable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := fp8.Ideal(hw.MI300X(), hw.Achievable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	linear := float64(bf16.Parts[0].FLOPs(ceiling.Linear))
+	near(t, "time saved", a.Step-b.Step, linear/708e12-linear/1273e12, 0.02) // modulations are memory bound
+}
+
+func TestReconcile(t *testing.T) {
+	for _, tt := range []struct {
+		analytic, traced int64
+		ratio            float64
+		warns            bool
+	}{{100, 100, 1, false}, {109, 100, 1.09, false}, {112, 100, 1.12, true}, {50, 100, 0.5, true}, {100, 0, 0, true}} {
+		ratio, warning := ceiling.Reconcile(tt.analytic, tt.traced)
+		if ratio != tt.ratio || (warning != "") != tt.warns {
+			t.Errorf("%d / %d: %g %q", tt.analytic, tt.traced, ratio, warning)
+		}
+	}
+}

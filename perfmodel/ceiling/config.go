@@ -1,0 +1,162 @@
+package ceiling
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"math"
+)
+
+// A ConfigError names the file and the field of a configuration that is missing or contradictory.
+type ConfigError struct {
+	File  string
+	Field string
+	Why   string
+}
+
+// Error implements error.
+func (e *ConfigError) Error() string {
+	return fmt.Sprintf("ceiling: %s: field %q: %s", e.File, e.Field, e.Why)
+}
+
+// A config is one JSON file. Its getters remember the first error, so that a reader can ask for all fields and then look
+// at err once.
+type config struct {
+	file   string
+	fields map[string]json.RawMessage
+	err    error
+}
+
+func readConfig(fsys fs.FS, file string) (*config, error) {
+	data, err := fs.ReadFile(fsys, file)
+	if err != nil {
+		return nil, fmt.Errorf("ceiling: %w", err)
+	}
+	c := &config{file: file}
+	if err := json.Unmarshal(data, &c.fields); err != nil {
+		return nil, fmt.Errorf("ceiling: %s: %w", file, err)
+	}
+	return c, nil
+}
+
+func (c *config) fail(field, format string, args ...any) {
+	if c.err == nil {
+		c.err = &ConfigError{c.file, field, fmt.Sprintf(format, args...)}
+	}
+}
+
+func (c *config) has(field string) bool {
+	raw, ok := c.fields[field]
+	return ok && string(raw) != "null"
+}
+
+// class is the Python class that the file configures.
+func (c *config) class() string {
+	var s string
+	if c.has("_class_name") {
+		_ = json.Unmarshal(c.fields["_class_name"], &s) // a class that is no text is no known class
+	}
+	return s
+}
+
+// maxField bounds sizes. No model is near it, and products of three stay within 64 bits.
+const maxField = 1 << 20
+
+// int returns a positive whole number. It must be there.
+func (c *config) int(field string) int64 {
+	if !c.has(field) {
+		c.fail(field, "missing")
+		return 1
+	}
+	var n float64
+	if err := json.Unmarshal(c.fields[field], &n); err != nil || n < 1 || n > maxField || n != math.Trunc(n) {
+		c.fail(field, "%s is no positive whole number", c.fields[field])
+		return 1
+	}
+	return int64(n)
+}
+
+// intOr returns a number, or what diffusers takes when it is not there.
+func (c *config) intOr(field string, missing int64) int64 {
+	if !c.has(field) {
+		return missing
+	}
+	if string(c.fields[field]) == "0" {
+		return 0
+	}
+	return c.int(field)
+}
+
+// float returns a positive number, or what diffusers takes when it is not there.
+func (c *config) float(field string, missing float64) float64 {
+	if !c.has(field) {
+		return missing
+	}
+	var n float64
+	if err := json.Unmarshal(c.fields[field], &n); err != nil || !(n > 0) || n > maxField {
+		c.fail(field, "%s is no positive number", c.fields[field])
+		return missing
+	}
+	return n
+}
+
+func (c *config) flag(field string) bool { return c.has(field) && string(c.fields[field]) == "true" }
+
+// ints returns a list of positive whole numbers. One number stands for n equal ones when n > 0.
+func (c *config) ints(field string, n int) []int64 {
+	var list []int64
+	if raw := c.fields[field]; len(raw) > 0 && raw[0] != '[' {
+		v := c.int(field)
+		for range n {
+			list = append(list, v)
+		}
+		return list
+	}
+	if !c.has(field) {
+		c.fail(field, "missing")
+	} else if err := json.Unmarshal(c.fields[field], &list); err != nil || len(list) == 0 {
+		c.fail(field, "%s is no list of whole numbers", c.fields[field])
+	}
+	for _, v := range list {
+		if v < 1 || v > maxField {
+			c.fail(field, "%d is out of range", v)
+		}
+	}
+	if len(list) > 16 {
+		c.fail(field, "has %d entries", len(list))
+	}
+	if n > 0 && len(list) != n {
+		c.fail(field, "has %d entries, want %d", len(list), n)
+	}
+	if c.err != nil {
+		return make([]int64, max(n, 1))
+	}
+	return list
+}
+
+// length returns the number of entries of a list, 0 when it is not there.
+func (c *config) length(field string) int64 {
+	var list []any
+	if c.has(field) {
+		if err := json.Unmarshal(c.fields[field], &list); err != nil {
+			c.fail(field, "must be a list")
+		}
+	}
+	return int64(len(list))
+}
+
+func (c *config) strings(field string, n int) []string {
+	var list []string
+	if err := json.Unmarshal(c.fields[field], &list); err != nil || len(list) != n {
+		c.fail(field, "must name %d blocks", n)
+		return make([]string, n)
+	}
+	return list
+}
+
+// equal demands that two fields agree.
+func (c *config) equal(field string, got int64, want int64, because string) {
+	if got != want {
+		c.fail(field, "is %d, but %s makes %d", got, because, want)
+	}
+}
