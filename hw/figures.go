@@ -54,9 +54,15 @@ func (s *Spec) Set(c Ceiling) *Set {
 	return &s.Achievable
 }
 
-// Bandwidth returns the bandwidth of a memory level in bytes/s. Nothing stands in for one that is missing.
+// Bandwidth returns the bandwidth of a memory level in bytes/s. For a link that nobody measured the data sheet's figure
+// stands in, and Figure.Substitute says so; nothing stands in for device memory.
 func (s *Spec) Bandwidth(c Ceiling, l Level) (Figure, bool) {
 	f, ok := s.Set(c).Bandwidth[l]
+	if !ok && c == Achievable && l != DeviceMemory {
+		if f, ok = s.Datasheet.Bandwidth[l]; ok {
+			f.Substitute = join(fmt.Sprintf("no achievable %s bandwidth is listed for %s: the data sheet's is used", l, s.Name()), f.Substitute)
+		}
+	}
 	return f, ok
 }
 

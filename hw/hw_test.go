@@ -82,8 +82,11 @@ func TestRooflineEdges(t *testing.T) {
 	if r, err := hw.Roofline(hw.MI300X(), hw.Datasheet, overLink); err != nil || r.Time != 1e-6 {
 		t.Errorf("host copy: %+v, %v", r, err)
 	}
+	if r, err := hw.Roofline(hw.MI300X(), hw.Achievable, overLink); err != nil || r.Time != 1e-6 || len(r.Notes) != 1 {
+		t.Errorf("a link without measured figure: %+v, %v", r, err)
+	}
 	var missing *hw.MissingError
-	if _, err := hw.Roofline(hw.MI300X(), hw.Achievable, overLink); !errors.As(err, &missing) || !strings.Contains(missing.What, "host_link") {
+	if _, err := hw.Roofline(lookup(t, "B200"), hw.Datasheet, overLink); !errors.As(err, &missing) || !strings.Contains(missing.What, "host_link") {
 		t.Errorf("a link without figure: %v", err)
 	}
 	for _, d := range []hw.Demand{{Bytes: -1}, {Compute: [3]hw.Compute{{Unit: hw.Matrix, Type: hw.BF16, FLOPs: -5}}}} {
