@@ -11,7 +11,9 @@ import (
 )
 
 // run launches one kernel of an operator with the given tensors.
-func (s *scene) run(op, kernel string, dims ...[]int64) { s.kernel(s.op(trace.None, op, dims...), kernel, 10) }
+func (s *scene) run(op, kernel string, dims ...[]int64) {
+	s.kernel(s.op(trace.None, op, dims...), kernel, 10)
+}
 
 // eagerBlock is what an eager adaLN block launches between two sublayers.
 func eagerBlock(s *scene, batch, tokens, width int64) {

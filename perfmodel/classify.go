@@ -1,6 +1,9 @@
 package perfmodel
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Classify returns the category of a call and, where the names tell, its finer kind. It is the one classification that
 // every output uses. The operator's name decides; the kernel's name is asked when the operator is unknown or says
@@ -27,6 +30,9 @@ func classifyOp(op string) (Category, string) {
 	space, base := splitOpName(op)
 	if communicates(space, base) {
 		return Communication, ""
+	}
+	if c, ok := modelCategories()[op]; ok {
+		return c, opKinds[base]
 	}
 	if c, ok := opCategories[base]; ok {
 		return c, opKinds[base]
@@ -78,7 +84,22 @@ func communicates(space, base string) bool {
 	return false
 }
 
-// opCategories holds operators by the name without namespace, overload and in-place mark.
+// modelCategories holds the operators that the shipped models name, so that a call has one category whether or not its
+// arguments can be read.
+var modelCategories = sync.OnceValue(func() map[string]Category {
+	m := make(map[string]Category, 512)
+	for _, e := range Default().All() {
+		for _, op := range e.Ops {
+			if m[op] = e.Info.Category; e.Info.Category == "" {
+				m[op] = Other
+			}
+		}
+	}
+	return m
+})
+
+// opCategories holds operators by the name without namespace, overload and in-place mark: those that enclose modelled ones or
+// have no model, and modelled ones under other namespaces.
 var opCategories = func() map[string]Category {
 	m := make(map[string]Category, 256)
 	for c, names := range map[Category]string{

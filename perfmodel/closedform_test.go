@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ditlens/ditlens/internal/realtraces"
@@ -60,7 +61,21 @@ func compiled(t *trace.Trace, op *trace.Op) bool {
 	return false
 }
 
+// loaded keeps the real traces that tests have read: they are large, and a Trace never changes.
+var loaded sync.Map
+
 func loadReal(t *testing.T, file, capture string) *trace.Trace {
+	t.Helper()
+	key := file + "+" + capture
+	if tr, ok := loaded.Load(key); ok {
+		return tr.(*trace.Trace)
+	}
+	tr := readReal(t, file, capture)
+	loaded.Store(key, tr)
+	return tr
+}
+
+func readReal(t *testing.T, file, capture string) *trace.Trace {
 	t.Helper()
 	tr, err := trace.Load(context.Background(), trace.LoadOptions{}, realtraces.Path(t, file))
 	if err != nil {

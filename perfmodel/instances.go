@@ -1,0 +1,169 @@
+package perfmodel
+
+import (
+	"strings"
+
+	"github.com/ditlens/ditlens/trace"
+)
+
+// instances makes one instance per owner and one per event without owner, and hands out the events.
+func (a *attribution) instances() []Instance {
+	var (
+		of   = make([]int32, len(a.t.GPU)) // instance of each event
+		ofOp = make([]int32, len(a.t.Ops)) // instance of each owning operator, counted from 1
+		ops  = make([]trace.OpID, 0, len(a.t.GPU))
+	)
+	for g := range a.t.GPU {
+		o := a.ownerOf(trace.GPUID(g))
+		if o != trace.None && ofOp[o] != 0 {
+			of[g] = ofOp[o] - 1
+			continue
+		}
+		of[g] = int32(len(ops))
+		ops = append(ops, o)
+		if o != trace.None {
+			ofOp[o] = int32(len(ops))
+		}
+	}
+	list := deal(ops, of)
+	a.heads = make([]*heads, len(list))
+	for i := range list {
+		a.heads[i] = a.fill(&list[i])
+	}
+	return list
+}
+
+// deal makes an instance of each owner and gives it its events, as parts of one array.
+func deal(ops []trace.OpID, of []int32) []Instance {
+	list := make([]Instance, len(ops))
+	sizes := make([]int32, len(ops))
+	for _, i := range of {
+		sizes[i]++
+	}
+	events := make([]trace.GPUID, len(of))
+	for i := range list {
+		list[i].Op = ops[i]
+		list[i].GPU, events = events[:0:sizes[i]], events[sizes[i]:]
+	}
+	for g, i := range of {
+		list[i].GPU = append(list[i].GPU, trace.GPUID(g))
+	}
+	return list
+}
+
+// ownerOf returns the operator whose instance gets the event, None when the event stands for itself.
+func (a *attribution) ownerOf(g trace.GPUID) trace.OpID {
+	o := a.t.GPU[g].Op
+	if !a.isOp(o) {
+		return trace.None
+	}
+	if a.owner[o] != trace.None {
+		return a.owner[o]
+	}
+	if a.replayed(g) || isRegion(&a.t.Ops[o]) {
+		return trace.None
+	}
+	return o
+}
+
+// replayed reports whether the event is part of a graph whose operators are not known.
+func (a *attribution) replayed(g trace.GPUID) bool {
+	e := &a.t.GPU[g]
+	if e.Launch < 0 || int(e.Launch) >= len(a.t.Launches) || a.t.Launches[e.Launch].Kind != trace.LaunchGraph {
+		return false
+	}
+	return !a.t.Ops[e.Op].Captured
+}
+
+// isRegion reports whether an operator is a named range around others' work rather than an operator: it has no namespace
+// and was given no tensors. "Torch-Compiled Region: 0/0" and a user's own range are such.
+func isRegion(op *trace.Op) bool {
+	if strings.Contains(op.Name, "::") && !strings.HasPrefix(op.Name, "autograd::engine::") {
+		return false
+	}
+	if op.Inputs == nil {
+		return true
+	}
+	for i := range op.Inputs.Args {
+		if a := &op.Inputs.Args[i]; len(a.Dims) > 0 || len(a.List) > 0 {
+			return false
+		}
+	}
+	return len(op.Inputs.Extra) == 0
+}
+
+// fill describes an instance that has its events, and returns its sizes if it is an attention.
+func (a *attribution) fill(in *Instance) *heads {
+	g := in.GPU[0]
+	for _, o := range in.GPU[1:] {
+		if a.t.GPU[o].Dur > a.t.GPU[g].Dur {
+			g = o
+		}
+	}
+	if in.Op == trace.None {
+		in.Call = a.callOfEvent(g)
+	} else {
+		in.Call = a.callOf(in.Op, g)
+	}
+	w := a.lookup(in.Call)
+	in.Model, in.Work, in.Missing = w.model, w.work, w.missing
+	if w.wrapper && in.Op != trace.None && a.owner[in.Op] != in.Op {
+		*in = leftover(in)
+	}
+	in.Leaf = in.Call.Name
+	if l := a.t.GPU[g].Op; a.isOp(l) {
+		in.Leaf = a.t.Ops[l].Name
+	}
+	in.Core = a.core(in)
+	if in.Missing != nil {
+		return nil
+	}
+	return w.heads
+}
+
+// leftover describes what a wrapper launched itself beside the operators below it that do its work.
+func leftover(in *Instance) Instance {
+	left := Instance{Op: in.Op, GPU: in.GPU, Call: in.Call}
+	left.Work.Category, left.Work.Kind = Classify("", in.Call.Kernel)
+	left.Missing = &MissingError{Op: in.Call.Name, What: "work of its own: operators below it do that of its arguments"}
+	return left
+}
+
+// core returns the events of an instance that do the modelled work, all of them when its kernels do not tell.
+func (a *attribution) core(in *Instance) []trace.GPUID {
+	if len(in.GPU) == 1 {
+		return in.GPU
+	}
+	helpers := 0
+	for _, g := range in.GPU {
+		if a.part(in.Work.Category, g) != CorePart {
+			helpers++
+		}
+	}
+	if helpers == 0 || helpers == len(in.GPU) {
+		return in.GPU
+	}
+	core := make([]trace.GPUID, 0, len(in.GPU)-helpers)
+	for _, g := range in.GPU {
+		if a.part(in.Work.Category, g) == CorePart {
+			core = append(core, g)
+		}
+	}
+	return core
+}
+
+// part is KernelPart of an event, computed once for equal names.
+func (a *attribution) part(c Category, g trace.GPUID) Part {
+	key := partKey{c, a.t.GPU[g].Name}
+	p, ok := a.parts[key]
+	if !ok {
+		p = KernelPart(c, key.kernel)
+		a.parts[key] = p
+	}
+	return p
+}
+
+type partKey struct {
+	category Category
+	kernel   string
+}
