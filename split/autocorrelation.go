@@ -3,6 +3,7 @@ package split
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
@@ -72,12 +73,13 @@ func wholeTrace(in *Input, o *order, mode string) *Result {
 type finding struct {
 	events   []trace.GPUEvent
 	lane     []trace.GPUID
-	level    *level
-	nest     *nest
-	pieces   []piece // in positions of the lane
-	forwards int
-	agree    bool // both ends of the loop agree on the boundaries
-	sparse   bool // found in the skeleton
+	period   int           // events of a typical step
+	loops    bool          // steps are made of blocks
+	time     time.Duration // GPU time of the steps
+	pieces   []piece       // in positions of the lane
+	forwards int           // most passes a step, as far as seen
+	agree    bool          // both ends of the loop agree on the boundaries
+	sparse   bool          // found in the skeleton
 	total    time.Duration
 }
 
@@ -90,83 +92,164 @@ func findLoop(t *trace.Trace, o *order) *finding {
 	for i := range every {
 		every[i] = int32(i)
 	}
-	f := findIn(t, o.lane, sig, every, distinct)
-	if f == nil || !f.level.loops || 3*f.level.time < f.total {
-		bones := skeleton(sig, distinct)
-		g := findIn(t, o.lane, sig, bones, distinct)
-		if g != nil && len(bones) < len(sig) && (f == nil || g.level.weight() > f.level.weight()*5/4) {
-			g.sparse = true
-			g.flesh(sig, bones)
-			return g
-		}
+	f := findIn(t, o.lane, sig, every, distinct, distinct)
+	if f != nil && f.loops && f.agree && 2*f.time > f.total {
+		return f
+	}
+	bones := skeleton(sig, distinct)
+	if len(bones) == len(sig) {
+		return f
+	}
+	g := findIn(t, o.lane, sig, bones, distinct, distinct)
+	switch {
+	case g == nil:
+		return f
+	case f != nil && f.agree && len(f.pieces) == len(g.pieces):
+		f.loops = f.loops || g.loops
+		return f
+	case f == nil || g.weight() > f.weight()*11/10 || g.agree && !f.agree && g.weight() > f.weight()*4/5:
+		g.sparse = true
+		g.flesh(sig, bones)
+		return g
 	}
 	return f
 }
 
-// findIn looks for the loop of steps among the events of a lane that stand at the given positions.
-func findIn(t *trace.Trace, lane []trace.GPUID, sig, at []int32, distinct int) *finding {
+// findIn looks for the loop of steps among the events of a lane that stand at the given positions. Signatures from solid on stand for a
+// whole pass.
+func findIn(t *trace.Trace, lane []trace.GPUID, sig, at []int32, distinct int, solid int) *finding {
 	n := newNest(t, lane, sig, at)
+	n.solid = int32(solid)
 	n.findLevels(distinct)
-	l, forwards := n.step()
-	if l == nil {
-		return nil
-	}
 	isCopy := make([]bool, distinct)
+	n.conv = make([]bool, distinct)
 	for i, id := range lane {
 		isCopy[sig[i]] = t.GPU[id].Kind != trace.Kernel
+		n.conv[sig[i]] = convolution(t.GPU[id].Name)
 	}
-	f := &finding{events: t.GPU, lane: lane, level: l, nest: n, forwards: forwards, total: n.before[len(n.tok)]}
-	f.pieces, f.agree = cut(n, isCopy, l)
+	f := &finding{events: t.GPU, lane: lane, total: n.before[len(n.tok)]}
+	fo, c := n.sing(distinct)
+	if c == nil {
+		return nil
+	}
+	ta := &tailor{folded: fo, c: c, isCopy: isCopy}
+	f.pieces = ta.cut()
+	f.agree, f.loops = ta.sure, c.runs
+	var lengths []int
+	steps := level{}
+	for _, p := range f.pieces {
+		lengths = append(lengths, p.to-p.from)
+		f.time += n.before[p.to] - n.before[p.from]
+		steps.regions = append(steps.regions, region{p.to - p.from, p.from, p.to})
+		f.forwards = max(f.forwards, p.passes)
+	}
+	f.period = median(lengths)
+	steps.lag, steps.time = slices.Max(lengths), f.time
+	f.loops = f.loops || n.inner(&steps)
 	return f
 }
 
-// flesh moves the pieces from positions of the skeleton to positions of the lane. Events between the last bone of a step and the
-// first of the next go to the side on which the ends of the loop have their like.
+// weight ranks what is found in the sequence and in its skeleton.
+func (f *finding) weight() time.Duration {
+	if f.loops {
+		return f.time * 5 / 4
+	}
+	return f.time
+}
+
+// flesh moves the pieces from positions of the skeleton to positions of the lane. Between the last bone of a step and the first of the next
+// may be events that the skeleton left out; those that also follow the last step are tail, those that also precede the first are head.
 func (f *finding) flesh(sig, bones []int32) {
 	for i := range f.pieces {
 		p := &f.pieces[i]
 		p.from, p.to = int(bones[p.from]), int(bones[p.to-1])+1
 	}
-	lead, trail := f.margins(sig)
-	for i := range f.pieces {
-		p := &f.pieces[i]
-		if i > 0 && f.pieces[i-1].image == p.image {
-			q := &f.pieces[i-1]
-			if gap := p.from - q.to; gap > 0 && gap <= max(4, f.level.lag/8) {
-				q.to += min(trail, gap)
-				p.from = q.to
-			}
+	gap := f.usualGap(sig)
+	if len(gap) == 0 {
+		return
+	}
+	first, last := &f.pieces[0], &f.pieces[len(f.pieces)-1]
+	begin, lead := match(sig, gap, first.from-1, -1)
+	end, trail := match(sig, gap, last.to, 1)
+	if trail == 0 || lead+trail > len(gap) {
+		trail = len(gap) - lead
+	}
+	for i := 1; i < len(f.pieces); i++ {
+		q, p := &f.pieces[i-1], &f.pieces[i]
+		if p.image != q.image {
+			q.to, _ = match(sig, gap[:trail], q.to, 1)
+			p.from, _ = match(sig, gap[trail:], p.from-1, -1)
 			continue
 		}
-		p.from = max(p.from-lead, 0)
+		if p.from-q.to > len(gap)+max(8, f.period/8) {
+			continue // something else lies between them
+		}
+		to, n := match(sig[:p.from], gap[:trail], q.to, 1)
+		if n < trail {
+			to, _ = match(sig, gap[trail:], p.from-1, -1)
+			to = max(to, q.to)
+		}
+		q.to, p.from = to, to
+	}
+	if lead > 0 {
+		first.from = begin
+	}
+	if trail > 0 {
+		last.to = min(end, len(sig))
 	}
 }
 
-// margins returns how many events before the first bone of an image's first step are as before the first bones of the others, and the
-// same behind the last step.
-func (f *finding) margins(sig []int32) (lead, trail int) {
-	first, last := f.pieces[0], f.pieces[len(f.pieces)-1]
-	like := func(at int, ref func(p piece) int) bool {
-		same, n := 0, 0
-		for i, p := range f.pieces {
-			k := ref(p)
-			if i == 0 && k == at || k < 0 || k >= len(sig) || at < 0 || at >= len(sig) || k == at {
-				continue
-			}
-			n++
-			if sig[k] == sig[at] {
-				same++
+// usualGap returns the commonest sequence of events between the bones of two steps.
+func (f *finding) usualGap(sig []int32) []int32 {
+	type gap struct{ from, to, count int }
+	var gaps []gap
+next:
+	for i := 1; i < len(f.pieces); i++ {
+		from, to := f.pieces[i-1].to, f.pieces[i].from
+		if f.pieces[i].image != f.pieces[i-1].image {
+			continue
+		}
+		for k := range gaps {
+			if slices.Equal(sig[gaps[k].from:gaps[k].to], sig[from:to]) {
+				gaps[k].count++
+				continue next
 			}
 		}
-		return n > 0 && 2*same > n
+		gaps = append(gaps, gap{from, to, 1})
 	}
-	for lead < 32 && like(first.from-1-lead, func(p piece) int { return p.from - 1 - lead }) {
-		lead++
+	best := gap{}
+	for _, g := range gaps {
+		if g.count > best.count || g.count == best.count && g.to-g.from < best.to-best.from {
+			best = g
+		}
 	}
-	for trail < 32 && like(last.to+trail, func(p piece) int { return p.to + trail }) {
-		trail++
+	return sig[best.from:best.to]
+}
+
+// match walks from position at and reports how much of the pattern is met, read from its begin (dir > 0) or its end, and behind which
+// position of the sequence. It passes up to two strays before each.
+func match(sig, pattern []int32, at, dir int) (edge, n int) {
+	const strays = 2
+	edge = at
+	if dir < 0 {
+		edge = at + 1
 	}
-	return lead, trail
+	for skipped := 0; n < len(pattern) && skipped <= strays && at >= 0 && at < len(sig); at += dir {
+		want := pattern[n]
+		if dir < 0 {
+			want = pattern[len(pattern)-1-n]
+		}
+		if sig[at] != want {
+			skipped++
+			continue
+		}
+		n, skipped = n+1, 0
+		edge = at
+		if dir > 0 {
+			edge = at + 1
+		}
+	}
+	return edge, n
 }
 
 // cut gives every event its step: those of the lane by position, others by when they were launched.
@@ -185,8 +268,8 @@ func (f *finding) cut(t *trace.Trace, o *order) Cut {
 		}
 		c.ImageOf = append(c.ImageOf, p.image)
 		c.Partial = append(c.Partial, !p.whole)
-		if f.forwards > 0 {
-			c.Forwards = append(c.Forwards, f.forwards)
+		if f.forwards > 1 {
+			c.Forwards = append(c.Forwards, p.passes)
 		}
 	}
 	for id := range t.GPU {
@@ -210,7 +293,7 @@ func (f *finding) cut(t *trace.Trace, o *order) Cut {
 }
 
 func (f *finding) describe() string {
-	return fmt.Sprintf("%d iterations of %d GPU events", len(f.pieces), f.level.lag)
+	return fmt.Sprintf("%d iterations of %d GPU events", len(f.pieces), f.period)
 }
 
 // judge sets the confidence and its reasons.
@@ -231,7 +314,7 @@ func (f *finding) judge(r *Result) {
 		conf += by
 		r.Reasons = append(r.Reasons, fmt.Sprintf(format, args...))
 	}
-	say(0.3*min(share, 0.8)/0.8-0.1, "the steps hold %.1f %% of the GPU time", 100*share)
+	say(0.3*min(share, 0.8)/0.8-0.1-max(0, 0.5-share), "the steps hold %.1f %% of the GPU time", 100*share)
 	alike := float64(len(r.Classes[commonest(r).ID].Steps)) / float64(len(r.Steps))
 	say(0.1*alike, "%d of %d steps launch the same work", len(r.Classes[commonest(r).ID].Steps), len(r.Steps))
 	if f.agree {
@@ -242,7 +325,7 @@ func (f *finding) judge(r *Result) {
 	switch {
 	case f.replayed():
 		say(-0.6, "several iterations come from one graph launch: they are parts of one pass")
-	case f.level.loops:
+	case f.loops:
 		say(0.15, "each step is made of repeated blocks")
 	case f.alone(r):
 		say(-0.45, "the repeated part holds no repeated blocks and stands alone: it may be the layers of one pass")
@@ -272,5 +355,5 @@ func (f *finding) alone(r *Result) bool {
 			outside++
 		}
 	}
-	return outside < max(2*fewKernels, f.level.lag/2, (len(r.PhaseOf)-outside)/8)
+	return outside < max(3*fewKernels, min(f.period, 6*fewKernels))
 }

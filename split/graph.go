@@ -45,6 +45,7 @@ func (g Graph) Split(ctx context.Context, in *Input) (*Result, error) {
 // findReplays looks for the loop of steps in a lane in which each graph launch is one event.
 func findReplays(t *trace.Trace, o *order) (f *finding, replays int) {
 	sig, distinct := signatures(t, o.lane)
+	eager := distinct
 	var at []int32
 	known := map[int]int32{} // graphs by number of events: a replay may lack its last ones, but not change its size much
 	for i := 0; i < len(o.lane); {
@@ -65,7 +66,7 @@ func findReplays(t *trace.Trace, o *order) (f *finding, replays int) {
 	if replays == 0 {
 		return nil, 0
 	}
-	f = findIn(t, o.lane, sig, at, distinct)
+	f = findIn(t, o.lane, sig, at, distinct, eager)
 	if f == nil {
 		return nil, replays
 	}
@@ -86,7 +87,7 @@ func findReplays(t *trace.Trace, o *order) (f *finding, replays int) {
 	if inSteps < len(f.pieces) {
 		return nil, replays
 	}
-	f.level.loops = true // a captured pass stands for its blocks
+	f.loops = true // a captured pass stands for its blocks
 	return f, replays
 }
 

@@ -267,15 +267,15 @@ func (s *sheet) opening(steps []stepSpan, i, floor int) int {
 		return floor
 	}
 	from, to := steps[i].to, steps[i+1].to
-	sig, n := signatures(s.t, s.o.ids[floor:to])
+	sig, _ := signatures(s.t, s.o.ids[floor:to])
 	from, to = from-floor, to-floor
-	c := &cutter{tok: sig, known: make([]bool, n), main: region{lag: to - from, from: from, to: to}}
+	c := &aligner{tok: sig}
 	a, b := c.extend(from-1, to-1, -1, from)
 	if 4*(b-from) <= to-from {
 		return floor + a
 	}
 	for k := range from { // steps differ: take the first place that begins as the next step does
-		if w := min(2, to-from); k+w <= from && equal(sig[k:k+w], sig[from:from+w]) {
+		if w := min(2, to-from); k+w <= from && slices.Equal(sig[k:k+w], sig[from:from+w]) {
 			return floor + k
 		}
 	}

@@ -30,6 +30,8 @@ type nest struct {
 	tok    []int32
 	before []time.Duration // len(tok)+1 prefix sums, of all events up to the position
 	levels []level         // by lag
+	conv   []bool          // by token: a convolution, as far as names tell
+	solid  int32           // tokens from here on stand for a run of blocks, or for a whole pass
 }
 
 // matched returns the GPU time of the part of a region that has its like one lag later.
@@ -113,64 +115,6 @@ func (n *nest) overlap(outer, marks []region) time.Duration {
 		}
 	}
 	return sum
-}
-
-// step returns the level whose iterations are the denoising steps, nil when nothing repeats, and how many forward passes
-// its iterations are seen to hold (0: not seen).
-//
-// It starts at the loop with most GPU time, loops of loops counting four times: a step is made of blocks, while blocks, encoder
-// layers and tiles are made of nothing that repeats. Then it goes down: a loop whose iterations hold a loop of loops and much
-// else is an image (steps, and encoders and a decoder around them). A loop that holds two to four runs of the same
-// loop and next to nothing else is a step of several forward passes.
-func (n *nest) step() (best *level, forwards int) {
-	var top time.Duration
-	for i := range n.levels {
-		l := &n.levels[i]
-		if w := l.weight(); l.lag > 1 && w > top {
-			best, top = l, w
-		}
-	}
-	for best != nil {
-		down := n.below(best)
-		if down == nil {
-			break
-		}
-		perOuter := down.iterations() / best.iterations()
-		extraTime := float64(best.time-down.time) / best.iterations()
-		extraLen := float64(best.lag) - perOuter*float64(down.lag)
-		itTime := float64(down.time) / down.iterations()
-		if perOuter < 4.5 && (extraTime < 0.2*itTime || extraLen < 0.2*float64(down.lag)) {
-			return best, int(perOuter + 0.5)
-		}
-		best = down
-	}
-	return best, 0
-}
-
-func (l *level) weight() time.Duration {
-	if l.loops {
-		return 4 * l.matched
-	}
-	return l.matched
-}
-
-// below returns the loop of loops inside the level's iterations that holds most of their time, if it is at least 40 %.
-func (n *nest) below(l *level) *level {
-	var best *level
-	top := l.time * 2 / 5
-	for i := range n.levels {
-		in := &n.levels[i]
-		if 2*in.lag > l.lag+l.lag/16 {
-			break
-		}
-		if !in.loops {
-			continue
-		}
-		if t := n.overlap(l.regions, in.regions); t > top {
-			best, top = in, t
-		}
-	}
-	return best
 }
 
 // newNest reads the events at the given indices of a lane as one sequence. The time of events that were left out counts

@@ -12,7 +12,8 @@ import (
 // worth a look; a scan at each of them finds the regions that truly repeat.
 
 const (
-	exhaustive    = 1200 // sequences up to this length are scanned at every lag
+	exhaustive    = 4000 // sequences up to this length are scanned at every lag
+	shortLags     = 96   // and all others at least at the lags below this
 	binsPerOctave = 8
 	lagsPerBin    = 3
 )
@@ -29,8 +30,11 @@ func candidateLags(tok []int32, distinct int) []int {
 		return lags
 	}
 	r := autocorrelation(tok, distinct)
-	var lags []int
-	for lo := 1; lo < n; {
+	lags := make([]int, 0, 256)
+	for p := 1; p < shortLags; p++ {
+		lags = append(lags, p)
+	}
+	for lo := shortLags; lo < n; {
 		hi := max(lo+1, int(math.Ceil(float64(lo)*math.Pow(2, 1.0/binsPerOctave))))
 		bin := make([]int, 0, hi-lo)
 		for p := lo; p < min(hi, n); p++ {

@@ -52,7 +52,7 @@ func skeleton(sig []int32, distinct int) []int32 {
 	}
 	keep := make([]int32, 0, len(sig))
 	for i, s := range sig {
-		if count[s] > 1 && 2*max(follows[s], precedes[s]) >= count[s] {
+		if best := max(follows[s], precedes[s]); best > 1 && 5*best >= 3*count[s] {
 			keep = append(keep, int32(i))
 		}
 	}

@@ -1,0 +1,356 @@
+package split
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// A folded sequence has each run of blocks as one unit, however many blocks it holds. What is left of a step is its head, its
+// tail and a few runs, so that a unit of a step occurs about once in each step: also when steps differ in length.
+type folded struct {
+	*nest
+	tok  []int32 // of each unit; a run has the number of its loop behind the signatures
+	at   []int   // where the unit begins in the sequence; one more for the end
+	runs int32   // first token of a run
+	n    int     // distinct tokens
+}
+
+func (f *folded) time(from, to int) time.Duration { return f.before[f.at[to]] - f.before[f.at[from]] }
+
+// fold replaces the innermost loops that occur in several places. A loop that occurs in one place only may be the steps.
+func (n *nest) fold(distinct int, open []bool) *folded {
+	type run struct {
+		region
+		loop int32
+	}
+	count := make([]int, distinct)
+	for _, s := range n.tok {
+		count[s]++
+	}
+	var all []run
+	for i := range n.levels {
+		l := &n.levels[i]
+		if open[i] || l.loops || l.lag < 2 || !l.scattered() || !n.closed(l, count) {
+			continue
+		}
+		for _, r := range l.regions {
+			if r.iterations() >= 2.5 && !slices.ContainsFunc(n.tok[r.from:r.to], func(s int32) bool { return s >= n.solid }) {
+				all = append(all, run{r, int32(distinct + i)})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b run) int {
+		x, y := &n.levels[a.loop-int32(distinct)], &n.levels[b.loop-int32(distinct)]
+		return cmp.Or(cmp.Compare(y.time, x.time), cmp.Compare(a.lag, b.lag), cmp.Compare(a.from, b.from))
+	})
+	taken := make([]int32, len(n.tok)) // 1 + loop that covers the position
+	for _, r := range all {
+		free := true
+		for i := r.from; i < r.to && free; i += max(1, r.lag/4) {
+			free = taken[i] == 0
+		}
+		if free && taken[r.to-1] == 0 {
+			for i := r.from; i < r.to; i++ {
+				taken[i] = 1 + r.loop
+			}
+		}
+	}
+	f := &folded{nest: n, runs: n.solid, n: distinct + len(n.levels)}
+	for i := 0; i < len(n.tok); {
+		f.at = append(f.at, i)
+		if taken[i] == 0 {
+			f.tok = append(f.tok, n.tok[i])
+			i++
+			continue
+		}
+		f.tok = append(f.tok, taken[i]-1)
+		for t := taken[i]; i < len(n.tok) && taken[i] == t; {
+			i++
+		}
+	}
+	f.at = append(f.at, len(n.tok))
+	return f
+}
+
+// scattered reports whether a loop occurs in at least two places of about the same length.
+func (l *level) scattered() bool {
+	longest := slices.MaxFunc(l.regions, func(a, b region) int { return cmp.Compare(a.to-a.from, b.to-b.from) })
+	n := 0
+	for _, r := range l.regions {
+		if 4*(r.to-r.from) >= longest.to-longest.from {
+			n++
+		}
+	}
+	return n >= 2
+}
+
+// closed reports whether most of what a loop holds occurs in it and hardly elsewhere, as that of blocks does. What a run of cached steps
+// holds occurs in the other steps too.
+func (n *nest) closed(l *level, count []int) bool {
+	inside := map[int32]int{}
+	done := 0
+	for _, r := range l.regions {
+		for i := max(r.from, done); i < r.to; i++ {
+			inside[n.tok[i]]++
+		}
+		done = max(done, r.to)
+	}
+	own := 0
+	for s, k := range inside {
+		if 4*k > 3*count[s] {
+			own++
+		}
+	}
+	return 5*own >= 3*len(inside)
+}
+
+// sing folds the sequence and returns the chorus of forward passes. When most of its members also occur inside folded runs, a run
+// was not one of blocks but of steps; it is then left open.
+func (n *nest) sing(distinct int) (*folded, *chorus) {
+	open := make([]bool, len(n.levels))
+	for {
+		f := n.fold(distinct, open)
+		c := f.passes()
+		if c == nil || !f.swallows(c, open) {
+			return f, c
+		}
+	}
+}
+
+// swallows opens a loop whose runs hold members of the chorus, if most members are hidden in runs.
+func (f *folded) swallows(c *chorus, open []bool) bool {
+	member := map[int32]bool{}
+	for _, m := range c.members {
+		if t := f.tok[m[0]]; t < f.runs {
+			member[t] = true
+		}
+	}
+	hidden := map[int32]map[int32]bool{} // loop -> members in its runs
+	all := map[int32]bool{}
+	for i, t := range f.tok {
+		if int(t) < f.n-len(f.levels) {
+			continue
+		}
+		for _, s := range f.nest.tok[f.at[i]:f.at[i+1]] {
+			if member[s] {
+				if hidden[t] == nil {
+					hidden[t] = map[int32]bool{}
+				}
+				hidden[t][s], all[s] = true, true
+			}
+		}
+	}
+	if 2*len(all) < len(c.members) {
+		return false
+	}
+	worst := -1 // the longest of them: blocks are folded rightly within steps
+	for t, h := range hidden {
+		if k := int(t) - (f.n - len(f.levels)); 4*len(h) >= len(c.members) && !open[k] {
+			worst = max(worst, k)
+		}
+	}
+	if worst < 0 {
+		return false
+	}
+	open[worst] = true
+	return true
+}
+
+// A chorus is a set of units that sound together: each occurs once in every iteration of a loop, in the same order.
+type chorus struct {
+	members [][]int // positions in the folded sequence, by member; the first member leads each iteration
+	begin   []int   // of each iteration: position of the first member
+	end     []int   // behind the last member
+	time    time.Duration
+	runs    bool // iterations hold runs of blocks
+	conv    bool // iterations are mostly convolutions
+}
+
+func (c *chorus) size() int { return len(c.begin) }
+
+// choruses groups units of equal number of occurrences that alternate.
+func (f *folded) choruses() []*chorus {
+	where := make([][]int, f.n)
+	for i, t := range f.tok {
+		where[t] = append(where[t], i)
+	}
+	order := make([]int, 0, f.n)
+	for t, w := range where {
+		if len(w) >= 2 {
+			order = append(order, t)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(where[a][0], where[b][0]) })
+	const most = 8 // leaders tried for each number of occurrences
+	byCount := map[int][]*chorus{}
+	var all []*chorus
+	for _, t := range order {
+		w := where[t]
+		joined := false
+		for _, c := range byCount[len(w)] {
+			if alternate(c.members[0], w) {
+				c.members = append(c.members, w)
+				joined = joined || f.firm(c.members[0], w)
+			}
+		}
+		if !joined && len(byCount[len(w)]) < most {
+			c := &chorus{members: [][]int{w}}
+			byCount[len(w)] = append(byCount[len(w)], c)
+			all = append(all, c)
+		}
+	}
+	out := all[:0]
+	for _, c := range all {
+		if c.settle(f) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// alternate reports whether between any two of a there is exactly one of b, and the last of b follows the last of a.
+func alternate(a, b []int) bool {
+	for i := range a {
+		if b[i] <= a[i] || i+1 < len(a) && b[i] >= a[i+1] {
+			return false
+		}
+	}
+	return true
+}
+
+// firm reports whether b follows a at about the same distance each time. What does not may lead a chorus of its own.
+func (f *folded) firm(a, b []int) bool {
+	least, most := len(f.nest.tok), 0
+	for i := range a {
+		d := f.at[b[i]] - f.at[a[i]]
+		least, most = min(least, d), max(most, d)
+	}
+	return most <= 2*least+16
+}
+
+// settle drops members that are far from the others in the first or last iteration only, where a unit of another phase stands in for
+// theirs, and sums up the iterations. It reports whether a chorus of two members or more is left.
+func (c *chorus) settle(f *folded) bool {
+	n := len(c.members[0])
+	gap := func(a, b []int, k int) int { return f.at[b[k]] - f.at[a[k]] }
+	for len(c.members) > 2 {
+		var rest []int
+		for k := 1; k < n; k++ {
+			rest = append(rest, gap(c.members[0], c.members[1], k))
+		}
+		if gap(c.members[0], c.members[1], 0) <= max(64, 2*slices.Max(rest)+8) {
+			break
+		}
+		c.members = c.members[1:]
+	}
+	slices.SortStableFunc(c.members[1:], func(a, b []int) int { return cmp.Compare(a[n/2], b[n/2]) })
+	for m := len(c.members); m > 2; m = len(c.members) {
+		var rest []int
+		for k := range n - 1 {
+			rest = append(rest, gap(c.members[m-2], c.members[m-1], k))
+		}
+		if gap(c.members[m-2], c.members[m-1], n-1) <= max(64, 2*slices.Max(rest)+8) {
+			break
+		}
+		c.members = c.members[:m-1]
+	}
+	if len(c.members) < 2 {
+		return false
+	}
+	var runs time.Duration
+	for k := range n {
+		b, e := c.members[0][k], 0
+		for _, m := range c.members {
+			e = max(e, m[k]+1)
+		}
+		c.begin, c.end = append(c.begin, b), append(c.end, e)
+		c.time += f.time(b, e)
+		for i := b; i < e; i++ {
+			if f.tok[i] >= f.runs {
+				runs += f.time(i, i+1)
+			}
+		}
+	}
+	c.runs = 3*runs >= c.time
+	c.conv = 2*f.convolved(c.begin[n/2], c.end[n/2]) >= f.time(c.begin[n/2], c.end[n/2])
+	return true
+}
+
+// convolved returns the GPU time of convolutions among units [from, to).
+func (f *folded) convolved(from, to int) (sum time.Duration) {
+	for i := f.at[from]; i < f.at[to]; i++ {
+		if s := int(f.nest.tok[i]); s < len(f.conv) && f.conv[s] {
+			sum += f.before[i+1] - f.before[i]
+		}
+	}
+	return sum
+}
+
+// weight ranks choruses by GPU time, those made of runs of blocks a little higher, and those made of convolutions, as tiles of a decoder
+// are, lower.
+func (c *chorus) weight() time.Duration {
+	if c.conv {
+		return c.time / 4
+	}
+	if c.runs {
+		return c.time * 5 / 4
+	}
+	return c.time
+}
+
+// passes returns the chorus whose iterations are forward passes of the denoiser: the finest that is made of runs of blocks. Coarser ones
+// are images, steps of several passes or patterns of full and cached steps. In a model without runs of blocks it is the coarsest that
+// does not hold encoders and a decoder.
+func (f *folded) passes() *chorus {
+	all := f.choruses()
+	var best *chorus
+	for _, c := range all {
+		if best == nil || c.weight() > best.weight() || c.weight() == best.weight() && len(c.members) > len(best.members) {
+			best = c
+		}
+	}
+	for best != nil {
+		var down *chorus
+		for _, c := range all {
+			if c.size() >= best.size()*5/4+1 && 4*len(c.members) >= len(best.members) && 5*f.shared(best, c) >= 2*best.time &&
+				(c.runs || !best.runs && c.size() >= 3*best.size() && f.apart(best, c)) && (down == nil || len(c.members) > len(down.members)) {
+				down = c
+			}
+		}
+		if down == nil {
+			break
+		}
+		best = down
+	}
+	return best
+}
+
+// shared returns the GPU time of the iterations of in that lie within iterations of out.
+func (f *folded) shared(out, in *chorus) (sum time.Duration) {
+	k := 0
+	for i := range in.begin {
+		for k < len(out.end) && out.end[k] < in.end[i] {
+			k++
+		}
+		if k < len(out.end) && out.begin[k] <= in.begin[i] {
+			sum += f.time(in.begin[i], in.end[i])
+		}
+	}
+	return sum
+}
+
+// apart reports whether iterations of out hold more than iterations of in and the few kernels of a scheduler: encoders and a decoder, which
+// make them images.
+func (f *folded) apart(out, in *chorus) bool {
+	const scheduler = 64 // kernels that guidance and a scheduler's update may take
+	inside := 0
+	for i := range in.begin {
+		inside += f.at[in.end[i]] - f.at[in.begin[i]]
+	}
+	all := 0
+	for i := range out.begin {
+		all += f.at[out.end[i]] - f.at[out.begin[i]]
+	}
+	return all-inside > scheduler*out.size()
+}
