@@ -103,7 +103,7 @@ var modelCategories = sync.OnceValue(func() map[string]Category {
 var opCategories = func() map[string]Category {
 	m := make(map[string]Category, 256)
 	for c, names := range map[Category]string{
-		GEMM: `mm addmm bmm baddbmm addbmm linear matmul einsum dot mv addmv _addmm_activation _scaled_mm _scaled_grouped_mm
+		GEMM: `mm addmm bmm baddbmm addbmm linear matmul einsum dot mv addmv _addmm_activation _scaled_mm _scaled_mm_v2 fp8_scaled_mm int8_scaled_mm _scaled_grouped_mm
 			_grouped_mm _int_mm _weight_int8pack_mm _weight_int4pack_mm int8_linear_matmul hipb_mm rocb_mm wvSpltK mxfp4_gemm
 			fp8_blockscale_gemm te_gemm_ts _sparse_mm _sparse_addmm vdot`,
 		Attention: `scaled_dot_product_attention _scaled_dot_product_flash_attention _scaled_dot_product_efficient_attention
@@ -130,8 +130,8 @@ var opCategories = func() map[string]Category {
 			_foreach_addcmul _foreach_addcdiv _foreach_sqrt _foreach_div _foreach_lerp angle sgn logit heaviside hypot
 			mse_loss_backward __and__ __and___ __or__ __or___ __xor__ __xor___ __lshift__ __lshift___ __rshift__ __rshift___`,
 		Reduction: `sum mean std var var_mean std_mean norm linalg_vector_norm prod amax amin max min argmax argmin all any
-			logsumexp nansum count_nonzero aminmax median cumsum cumprod logcumsumexp adaptive_avg_pool2d avg_pool2d avg_pool3d
-			max_pool2d max_pool2d_with_indices mean_dim sort topk unique _unique2 searchsorted bucketize`,
+			logsumexp nansum count_nonzero aminmax median cumsum cumprod logcumsumexp adaptive_avg_pool2d _adaptive_avg_pool2d avg_pool1d avg_pool2d avg_pool3d
+			max_pool3d_with_indices max_pool2d max_pool2d_with_indices mean_dim sort topk unique _unique2 searchsorted bucketize`,
 		Softmax: `softmax _softmax log_softmax _log_softmax _safe_softmax _softmax_backward_data`,
 		Copy: `copy _to_copy to clone contiguous cat _cat concat concatenate stack repeat repeat_interleave pad constant_pad_nd _pad_circular tril triu
 			replication_pad1d replication_pad2d replication_pad3d reflection_pad1d reflection_pad2d reflection_pad3d roll flip

@@ -363,6 +363,14 @@ func libraryRows() (rows []worked) {
 	wants(call("aten::_grouped_mm", bf16(16, 64), bf16(8, 64, 32), tensor("int", 8)), f, 2*(16*64+8*64*32+16*32))
 	wants(call("aten::_scaled_grouped_mm", fp8(16, 64), fp8(8, 64, 32), f32(16), f32(8, 32), tensor("int", 8), absent, absent, number("15"),
 		number("False")), f, 16*64+8*64*32+4*16+4*8*32+2*16*32)
+	wants(call("_C::cutlass_scaled_mm", bf16(16, 32), fp8(16, 64), fp8(64, 32), f32(16, 1), f32(1, 32), bf16(32)), f+16*32,
+		16*64+64*32+4*48+64+2*16*32)
+	wants(call("_C::cutlass_scaled_fp4_mm", bf16(16, 32), tensor("unsigned char", 16, 32), tensor("unsigned char", 32, 32), fp8(128, 4),
+		fp8(128, 4), f32(1)), f, 16*32+32*32+2*512+2*16*32)
+	wants(call("sgl_kernel::fp8_scaled_mm", fp8(16, 64), fp8(64, 32), f32(16, 1), f32(32, 1), number("15"), bf16(32)), f+16*32,
+		16*64+64*32+4*48+64+2*16*32)
+	wants(call("aten::_scaled_mm_v2", fp8(16, 64), fp8(64, 32), tensors(f32(1)), list("[0]"), list("[0]"), tensors(f32(1)), list("[0]"), list("[0]"),
+		bf16(32), number("15"), list("[]"), number("False")), f+16*32, 16*64+64*32+64+2*16*32)
 	wants(call("aten::_int_mm", i8(16, 64), i8(64, 32)), f, 16*64+64*32+4*16*32)
 	return rows
 }

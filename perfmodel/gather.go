@@ -20,9 +20,9 @@ func gatherModels() []Entry {
 			"aten::scatter", "aten::scatter_", "aten::scatter_add", "aten::scatter_add_"),
 		entry("gather.index_put", "the values read and written; the indices are rarely recorded, a lower bound", false, indexPut,
 			"aten::index_put", "aten::index_put_", "aten::_index_put_impl_"),
-		entry("gather.sort", "the tensor once, values and indices written once; the passes of a sort are not counted", false,
+		forOps(Info{"reduce.sort", "the tensor once, values and indices once; the passes of a sort are not counted", Reduction, false},
 			sorted, "aten::sort"),
-		entry("gather.topk", "the tensor once and what is found", false, topK, "aten::topk"),
+		forOps(Info{"reduce.topk", "the tensor once and what is found", Reduction, false}, topK, "aten::topk"),
 		entry("gather.nonzero", "the tensor once; how much is found is not recorded, a lower bound", false, nonzero,
 			"aten::nonzero", "aten::masked_select"),
 	}

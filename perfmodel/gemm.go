@@ -50,6 +50,7 @@ func gemmModels() []Entry {
 	nk := plain.with(func(g *gemm) { g.transposed = true })
 	a8w8 := nk.with(func(g *gemm) { g.result, g.scales, g.either = bf16, [2]int{2, 3}, 4 })
 	a4w4 := a8w8.with(func(g *gemm) { g.packed = true })
+	cutlass := plain.with(func(g *gemm) { g.out, g.a, g.b, g.scales, g.bias = 0, 1, 2, [2]int{3, 4}, 5 })
 	return []Entry{
 		mm.entry("gemm.mm",
 			"2MNK; A, B read and the result written once",
@@ -104,6 +105,18 @@ func gemmModels() []Entry {
 		nk.with(func(g *gemm) { g.batched = true }).pattern("gemm.aiter_batched_bf16",
 			"2BMNK, the weights are (B,N,K)",
 			"aiter::batched_gemm_bf16*"),
+		cutlass.entry("gemm.cutlass",
+			"2MNK + MN for the bias; scales that are tensors are read; the result is argument 0",
+			"_C::cutlass_scaled_mm"),
+		cutlass.with(func(g *gemm) { g.transposed, g.packed, g.bias = true, true, none }).entry("gemm.cutlass_fp4",
+			"2MNK with K twice the stored one, block scales are read; the result is argument 0",
+			"_C::cutlass_scaled_fp4_mm", "sgl_kernel::cutlass_scaled_fp4_mm"),
+		scaled.with(func(g *gemm) { g.bias, g.code, g.out = 5, 4, none }).entry("gemm.sgl_scaled",
+			"2MNK + MN for the bias; scales that are tensors are read; the result's type is out_dtype",
+			"sgl_kernel::fp8_scaled_mm", "sgl_kernel::int8_scaled_mm"),
+		scaled.with(func(g *gemm) { g.bias, g.code, g.scales, g.out = 8, 9, [2]int{none, none}, none }).entry("gemm.scaled_mm_v2",
+			"2MNK + MN for the bias; scales, which come in lists without types, are not counted",
+			"aten::_scaled_mm_v2"),
 		mm.with(func(g *gemm) { g.out = none }).entry("gemm.hipblaslt",
 			"2MNK, B is (K,N)",
 			"aiter::hipb_mm", "aiter::rocb_mm", "aiter::wvSpltK"),
@@ -148,6 +161,9 @@ func (g gemm) work(c *Call) (Work, error) {
 		}
 	}
 	p := matmulSizes{batch, m, n, g.values(&a, k)}
+	if g.packed {
+		a.Type = hw.FP4
+	}
 	w := p.work(a.Type)
 	w.Read = sum(a.Bytes(), b.Bytes(), in.scales(g.scales))
 	w.Written = product(batch, m, n, g.resultOf(&in, &a, &w).bytes)

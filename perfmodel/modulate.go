@@ -23,6 +23,8 @@ func modulationModels() []Entry {
 		entry("activation.glu", "5 an output; two halves in, one out", Elementwise, glu, "aten::glu"),
 		forPatterns(Info{"rope.in_place", "3n; every argument once, among them the result", Rope, false},
 			ropeInto, "aiter::rope*_impl"),
+		entry("rope.query_key", "3n; query and key in and out, positions, and as much of the table as there are positions", Rope,
+			ropeQueryKey, "_C::rotary_embedding", "sgl_kernel::rotary_embedding"),
 		forPatterns(Info{"rope.functional", "3n; the tensor in and out, and the tables", Rope, false},
 			rope, "aiter::rope*_fwd"),
 	}
@@ -72,6 +74,20 @@ func ropeInto(c *Call) (Work, error) {
 	w.charge(hw.Vector, out.Type, product(3, out.Elements()))
 	w.Written = product(out.Elements(), out.store)
 	w.Read = all - min(all, w.Written)
+	return in.done(w)
+}
+
+// ropeQueryKey is rotary_embedding(positions, query, key, head size, table, …), in place; the key may be absent.
+func ropeQueryKey(c *Call) (Work, error) {
+	in := reading{call: c}
+	positions, query, table := in.tensor(0), in.matrix(1, 1), in.matrix(4, 2)
+	key, _ := in.optional(2)
+	w := Work{Category: Rope}
+	n := sum(query.Elements(), key.count)
+	w.charge(hw.Vector, query.Type, product(3, n))
+	rows := product(min(positions.Elements(), table.last(1)), table.last(0), table.store)
+	w.Read = sum(query.Bytes(), product(key.count, key.store), positions.Bytes(), rows)
+	w.Written = product(n, query.store)
 	return in.done(w)
 }
 

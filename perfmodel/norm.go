@@ -37,6 +37,8 @@ func normModels() []Entry {
 			"aiter::rmsnorm", "_C::rms_norm"),
 		forPatterns(Info{"norm.rms_added", "4n + 2 a row + n; tensor and residual in, sum and result out, and the weight", Norm, false},
 			addedRMS, "aiter::rmsnorm2d_fwd_with_add*", "aiter::add_rmsnorm*"),
+		forOps(Info{"norm.rms_added_in_place", "4n + 2 a row + n; tensor and residual in and out, and the weight", Norm, false},
+			addedRMSInPlace, "_C::fused_add_rms_norm", "sgl_kernel::fused_add_rmsnorm"),
 		forOps(Info{"norm.group", "5n and 6 a channel for its scale and shift; the tensor in and out once, weight and bias", Norm, false},
 			groupNorm, "aten::native_group_norm", "aten::group_norm", "aiter::_groupnorm_run"),
 		forOps(Info{"norm.batch", "2n at inference; the tensor in and out and four vectors a channel", Norm, false},
@@ -106,6 +108,19 @@ func addedRMS(c *Call) (Work, error) {
 	w.charge(hw.Vector, x.Type, n)
 	w.Read = sum(x.Bytes(), product(n, x.store), weight.Bytes())
 	w.Written = product(2, n, x.store)
+	return in.done(w)
+}
+
+// addedRMSInPlace is fused_add_rms_norm(x, residual, weight): both are overwritten, with the result and the sum.
+func addedRMSInPlace(c *Call) (Work, error) {
+	in := reading{call: c}
+	x, residual := in.matrix(0, 1), in.matrix(1, 1)
+	n := x.Elements()
+	w := Work{Category: Norm}
+	w.normalise(n, x.last(0), x.Type, true, false)
+	w.charge(hw.Vector, x.Type, n)
+	w.Read = sum(x.Bytes(), residual.Bytes(), in.bytes(2))
+	w.Written = product(n, sum(x.store, residual.store))
 	return in.done(w)
 }
 

@@ -57,6 +57,8 @@ func samples() []*perfmodel.Call {
 		call("aten::upsample_nearest1d", bf16(1, 8, 16), list("[32]")), call("aten::upsample_linear1d", bf16(1, 8, 16), list("[32]"), number("False")),
 		call("aten::upsample_trilinear3d", bf16(1, 8, 4, 4, 4), list("[8, 8, 8]"), number("False")),
 		call("aten::upsample_bicubic2d", bf16(1, 8, 4, 4), list("[8, 8]"), number("False")),
+		call("_C::fused_add_rms_norm", x, x, bf16(128), number("1e-6")),
+		call("_C::rotary_embedding", i64(128), bf16(128, 8, 64), bf16(128, 2, 64), number("64"), bf16(4096, 64), number("True")),
 		call("aten::rms_norm", x, list("[128]"), bf16(128), number("1e-6")),
 		call("aten::native_layer_norm", x, list("[128]"), absent, absent, number("1e-6")),
 		call("aiter::rmsnorm", x, x, bf16(128), number("1e-6")),
@@ -97,7 +99,7 @@ func generated() (calls []*perfmodel.Call) {
 		switch {
 		case strings.HasPrefix(name, "pointwise."):
 			calls = append(calls, call(e.Ops[0], x, x, x))
-		case strings.HasPrefix(name, "reduce."):
+		case strings.HasPrefix(name, "reduce.") && name != "reduce.topk":
 			calls = append(calls, call(e.Ops[0], x, list("[1]"), number("False"), absent))
 		case strings.HasPrefix(name, "activation."):
 			calls = append(calls, call(e.Ops[0], x, f32(4, 16), f32(1)))
@@ -132,6 +134,9 @@ func TestNormsAndReductions(t *testing.T) {
 		4*n+512)
 	wants(t, call("aten::native_layer_norm", x, list("[128]"), absent, absent, number("1e-6")), 5*n, 4*n+8*128)
 	wants(t, call("aiter::rmsnorm2d_fwd_with_add_ck", x, x, x, x, bf16(128), number("1e-6")), 5*n+2*128, 8*n+256)
+	wants(t, call("_C::fused_add_rms_norm", x, x, bf16(128), number("1e-6")), 5*n+2*128, 8*n+256)
+	wants(t, call("_C::rotary_embedding", i64(128), bf16(128, 8, 64), bf16(128, 2, 64), number("64"), bf16(4096, 64), number("True")),
+		3*128*10*64, 128*8+128*64*2+2*2*128*10*64)
 	wants(t, call("primus::fused_ln_modulate", x, bf16(64, 128), bf16(64, 128)), 12*n, 4*n+2*2*64*128)
 	wants(t, call("aten::batch_norm", bf16(1, 64, 8, 8), f32(64), f32(64), f32(64), f32(64), number("False")), 2*4096,
 		4*4096+4*4*64)
