@@ -64,8 +64,8 @@ func TestFindTraces(t *testing.T) {
 			"empty.json":                                  "left out: not a trace",
 		}},
 		{"capture traces by content", map[string][]byte{
-			"a.json": []byte(kernels(3, runtime("hipStreamBeginCapture", 1, 1, 90), runtime("hipGraphLaunch", 3, 1, 91), runtime("hipGraphLaunch", 5, 1, 92))),
-			"b.json": []byte(kernels(50, runtime("hipStreamBeginCapture", 1, 1, 90), runtime("hipGraphLaunch", 3, 1, 91))),
+			"a.json": []byte(kernels(3, runtimeCall("hipStreamBeginCapture", 1, 1, 90), runtimeCall("hipGraphLaunch", 3, 1, 91), runtimeCall("hipGraphLaunch", 5, 1, 92))),
+			"b.json": []byte(kernels(50, runtimeCall("hipStreamBeginCapture", 1, 1, 90), runtimeCall("hipGraphLaunch", 3, 1, 91))),
 			"c.json": []byte(kernels(50, annotation("_capture_graph", 0, 9))),
 		}, map[string]string{
 			"a.json": "main: 3 GPU events, the most of its rank",

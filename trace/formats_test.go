@@ -23,7 +23,7 @@ import (
 
 // sample is a small whole trace.
 func sample() string {
-	return document(op("aten::mm", 0, 10, `"Input Dims":[[2,3],[3,4]]`), runtime("hipLaunchKernel", 2, 1, 1), kernel("a", 20, 10, 0, 1), kernel("b", 30, 20, 0, 2))
+	return document(op("aten::mm", 0, 10, `"Input Dims":[[2,3],[3,4]]`), runtimeCall("hipLaunchKernel", 2, 1, 1), kernel("a", 20, 10, 0, 1), kernel("b", 30, 20, 0, 2))
 }
 
 func zipped(tb testing.TB, members ...string) []byte {
@@ -161,7 +161,7 @@ func TestBL06CutFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			most := 0
 			for n := range len(data) {
-				tr, err := trace.Load(t.Context(), trace.LoadOptions{}, write(t, "t", data[:n]))
+				tr, err := trace.Read(t.Context(), trace.LoadOptions{}, "cut", bytes.NewReader(data[:n]))
 				if err != nil {
 					if n > 40 {
 						t.Fatalf("cut at %d: %v", n, err)

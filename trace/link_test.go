@@ -33,16 +33,16 @@ func TestLink(t *testing.T) {
 		want   []string
 	}{
 		{"BL-45 correlation 0 and -1 are none", []string{
-			op("c10d::allreduce_", 0, 5), runtime("hipExtLaunchKernel", 1, 2, 0), runtime("hipExtLaunchKernel", 2, 2, -1),
+			op("c10d::allreduce_", 0, 5), runtimeCall("hipExtLaunchKernel", 1, 2, 0), runtimeCall("hipExtLaunchKernel", 2, 2, -1),
 			kernel("ncclDevKernel_Generic_1", 0, 50, 1, 0), kernel("ncclDevKernel_Generic_1", 60, 50, 1, -1),
 			kernel("ncclDevKernel_Generic_1", 120, 50, 1, 4294967295), kernel("ncclDevKernel_Generic_1", 180, 50, 1, "18446744073709551615"),
 		}, []string{" (no launch)", " (no launch)", " (no launch)", " (no launch)"}},
 		{"BL-46 half a flow", []string{
-			op("triton_0", 9, 5), runtime("hipDrvLaunchKernelEx", 10, 3, 77), kernel("k", 20, 5, 0, 77),
+			op("triton_0", 9, 5), runtimeCall("hipDrvLaunchKernelEx", 10, 3, 77), kernel("k", 20, 5, 0, 77),
 			`{"ph":"f","id":77,"pid":0,"tid":0,"ts":20,"cat":"ac2g","name":"ac2g","bp":"e"}`,
 		}, []string{"triton_0"}},
 		{"BL-48 External id is no join key", []string{
-			op("aten::mm", 0, 20, `"External id":9`), op("aten::other", 30, 5, `"External id":1`), runtime("hipLaunchKernel", 2, 3, 4),
+			op("aten::mm", 0, 20, `"External id":9`), op("aten::other", 30, 5, `"External id":1`), runtimeCall("hipLaunchKernel", 2, 3, 4),
 			`{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":0,"ts":40,"dur":5,"args":{"stream":0,"correlation":4,"External id":1}}`,
 		}, []string{"aten::mm"}},
 		{"BL-48 External id when there is no launch", []string{
@@ -51,28 +51,28 @@ func TestLink(t *testing.T) {
 			`{"ph":"X","cat":"kernel","name":"twice","pid":0,"tid":0,"ts":50,"dur":5,"args":{"stream":0,"correlation":5,"External id":8}}`,
 		}, []string{"aten::mm (no launch)", " (no launch)"}},
 		{"BL-52 a graph launch owns many kernels", []string{
-			op("region", 0, 30), runtime("hipGraphLaunch", 1, 5, 9), runtime("hipGraphLaunch", 11, 5, 10),
+			op("region", 0, 30), runtimeCall("hipGraphLaunch", 1, 5, 9), runtimeCall("hipGraphLaunch", 11, 5, 10),
 			kernel("gemm", 20, 40, 0, 9), kernel("attn", 60, 40, 0, 9), kernel("gemm", 110, 40, 0, 10), kernel("attn", 160, 40, 0, 10),
 		}, []string{"region", "region", "region", "region"}},
 		{"BL-55 launches of unknown name", []string{
 			op("a", 0, 3), op("b", 3, 3), op("c", 6, 3),
-			runtime("hipExtModuleLaunchKernel", 0, 2, 1), runtime("hipSomethingNew", 3, 2, 2), runtime("cuLaunchKernelEx", 6, 2, 3),
+			runtimeCall("hipExtModuleLaunchKernel", 0, 2, 1), runtimeCall("hipSomethingNew", 3, 2, 2), runtimeCall("cuLaunchKernelEx", 6, 2, 3),
 			kernel("x", 20, 1, 0, 1), kernel("y", 30, 1, 0, 2), kernel("z", 40, 1, 0, 3),
 		}, []string{"a", "b", "c"}},
 		{"innermost operator, also behind a sibling", []string{
 			op("outer", 0, 100), op("first", 10, 10), op("second", 20, 10), op("deep", 22, 5),
-			runtime("l", 20, 1, 1), runtime("l", 23, 1, 2), runtime("l", 28, 1, 3), runtime("l", 50, 1, 4), runtime("l", 100, 1, 5),
+			runtimeCall("l", 20, 1, 1), runtimeCall("l", 23, 1, 2), runtimeCall("l", 28, 1, 3), runtimeCall("l", 50, 1, 4), runtimeCall("l", 100, 1, 5),
 			kernel("1", 201, 1, 0, 1), kernel("2", 202, 1, 0, 2), kernel("3", 203, 1, 0, 3), kernel("4", 204, 1, 0, 4), kernel("5", 205, 1, 0, 5),
 		}, []string{"second", "deep", "second", "outer", ""}},
 		{"annotations and frames own nothing", []string{
-			op("outer", 0, 100), annotation("range", 1, 50), runtime("l", 2, 1, 1), kernel("k", 20, 1, 0, 1),
+			op("outer", 0, 100), annotation("range", 1, 50), runtimeCall("l", 2, 1, 1), kernel("k", 20, 1, 0, 1),
 		}, []string{"outer"}},
 		{"a shared correlation goes to the call of the right kind", []string{
-			op("copy", 0, 10), op("gemm", 10, 10), runtime("hipMemcpyAsync", 1, 1, 5), runtime("hipLaunchKernel", 11, 1, 5), runtime("hipStreamSynchronize", 15, 1, 5),
+			op("copy", 0, 10), op("gemm", 10, 10), runtimeCall("hipMemcpyAsync", 1, 1, 5), runtimeCall("hipLaunchKernel", 11, 1, 5), runtimeCall("hipStreamSynchronize", 15, 1, 5),
 			kernel("k", 30, 1, 0, 5),
 		}, []string{"gemm"}},
 		{"another thread's operator does not own it", []string{
-			`{"ph":"X","cat":"cpu_op","name":"elsewhere","pid":100,"tid":7,"ts":0,"dur":50}`, op("here", 0, 5), runtime("l", 1, 1, 1), kernel("k", 20, 1, 0, 1),
+			`{"ph":"X","cat":"cpu_op","name":"elsewhere","pid":100,"tid":7,"ts":0,"dur":50}`, op("here", 0, 5), runtimeCall("l", 1, 1, 1), kernel("k", 20, 1, 0, 1),
 		}, []string{"here"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -144,9 +144,9 @@ func TestBL11OldSchema(t *testing.T) {
 
 func TestBL13EmptyTrace(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"window discarded", document(`{"ph":"M","name":"process_name","pid":100,"args":{"name":"python"}}`, runtime("hipDeviceSynchronize", 10, 5, 1)), "no GPU events: no operator and no launch either: the profiler discarded its window, as a schedule without repeat=1 does when step() is called once too often"},
+		{"window discarded", document(`{"ph":"M","name":"process_name","pid":100,"args":{"name":"python"}}`, runtimeCall("hipDeviceSynchronize", 10, 5, 1)), "no GPU events: no operator and no launch either: the profiler discarded its window, as a schedule without repeat=1 does when step() is called once too often"},
 		{"CPU only", document(op("aten::mm", 0, 5)), "no GPU events: only CPU activity was recorded"},
-		{"no GPU activity", document(op("aten::mm", 0, 5), runtime("hipLaunchKernel", 1, 1, 1)), "no GPU events: the host launched 1 times but no GPU activity was recorded: was it among the profiler's activities?"},
+		{"no GPU activity", document(op("aten::mm", 0, 5), runtimeCall("hipLaunchKernel", 1, 1, 1)), "no GPU events: the host launched 1 times but no GPU activity was recorded: was it among the profiler's activities?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := []trace.Diagnostic{{Code: "empty_trace", Severity: trace.Error, Count: 1, Message: c.want}}
@@ -160,12 +160,12 @@ func TestBL13EmptyTrace(t *testing.T) {
 func TestBL36LaunchesWithoutKernel(t *testing.T) {
 	var events []string
 	for i := 1; i <= 9; i++ {
-		events = append(events, runtime("cudaLaunchKernel", i*10, 2, i))
+		events = append(events, runtimeCall("cudaLaunchKernel", i*10, 2, i))
 		if i > 3 {
 			events = append(events, kernel("k", i*10+5, 2, 0, i))
 		}
 	}
-	events = append(events, runtime("hipStreamBeginCapture", 200, 1, 20), runtime("hipLaunchKernel", 210, 1, 21), runtime("hipStreamEndCapture", 220, 1, 22))
+	events = append(events, runtimeCall("hipStreamBeginCapture", 200, 1, 20), runtimeCall("hipLaunchKernel", 210, 1, 21), runtimeCall("hipStreamEndCapture", 220, 1, 22))
 	tr := loadText(t, document(events...))
 	if n := count(tr, "launches_without_kernel"); n != 3 {
 		t.Errorf("launches_without_kernel is %d, want 3: those into a captured graph do not count", n)
@@ -217,7 +217,7 @@ func TestNestingJitter(t *testing.T) {
 func TestClockSkewIsNoticed(t *testing.T) {
 	var events []string
 	for i := 1; i <= 4; i++ {
-		events = append(events, runtime("cudaLaunchKernel", i*100, 2, i), kernel("k", i*100-50, 2, 0, i))
+		events = append(events, runtimeCall("cudaLaunchKernel", i*100, 2, i), kernel("k", i*100-50, 2, 0, i))
 	}
 	tr := loadText(t, document(events...))
 	if count(tr, "negative_launch_latency") != 4 || count(tr, "clock_skew") != 4 {
@@ -250,8 +250,8 @@ func TestTwoFilesShareNoIDs(t *testing.T) {
 	base := func(ns int64, events ...string) string {
 		return fmt.Sprintf(`{"traceEvents":[%s,%s],"baseTimeNanoseconds":%d}`, events[0], events[1], ns)
 	}
-	a := write(t, "a.json", []byte(base(1000, runtime("cudaLaunchKernel", 1, 1, 5), kernel("ka", 10, 1, 0, 5))))
-	b := write(t, "b.json", []byte(base(3000, runtime("cudaLaunchKernel", 1, 1, 5), kernel("kb", 10, 1, 0, 5))))
+	a := write(t, "a.json", []byte(base(1000, runtimeCall("cudaLaunchKernel", 1, 1, 5), kernel("ka", 10, 1, 0, 5))))
+	b := write(t, "b.json", []byte(base(3000, runtimeCall("cudaLaunchKernel", 1, 1, 5), kernel("kb", 10, 1, 0, 5))))
 	tr := load(t, trace.LoadOptions{}, a, b)
 	if len(tr.GPU) != 2 || tr.GPU[0].Launch == tr.GPU[1].Launch || tr.GPU[1].Start-tr.GPU[0].Start != 2*us {
 		t.Errorf("GPU events are %+v", tr.GPU)

@@ -50,7 +50,6 @@ func Load(ctx context.Context, opts LoadOptions, paths ...string) (*Trace, error
 // Read reads one trace from r, as [Load] reads a file: JSON, plain or in gzip, zstd or lz4. name stands for it in messages.
 func Read(ctx context.Context, opts LoadOptions, name string, r io.Reader) (*Trace, error) {
 	l := loader{ctx: ctx, opts: opts}
-	l.builder.header.Rank = -1
 	l.source = newSource(ctx, r)
 	if err := l.text(File{Path: name}, l.source); err != nil {
 		return nil, err

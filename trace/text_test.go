@@ -18,7 +18,7 @@ func kernel(name string, ts, dur any, stream, corr any) string {
 	return fmt.Sprintf(`{"ph":"X","cat":"kernel","name":%q,"pid":0,"tid":%v,"ts":%v,"dur":%v,"args":{"device":0,"stream":%v,"correlation":%v}}`, name, stream, ts, dur, stream, corr)
 }
 
-func runtime(name string, ts, dur any, corr any) string {
+func runtimeCall(name string, ts, dur any, corr any) string {
 	return fmt.Sprintf(`{"ph":"X","cat":"cuda_runtime","name":%q,"pid":100,"tid":100,"ts":%v,"dur":%v,"args":{"correlation":%v}}`, name, ts, dur, corr)
 }
 
