@@ -74,6 +74,7 @@ func placeByLaunch(t *trace.Trace, slots []slot) {
 		if s, ok := onStream[k]; ok {
 			slots[i] = s
 		} else if s, ok := onDevice[g.Device]; ok {
+			s.thread = trace.None // of no thread: its place among the launches of one is chance
 			slots[i] = s
 		} else {
 			slots[i].launch = -2 // before the first launch, which is set below
