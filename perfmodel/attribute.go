@@ -24,7 +24,7 @@ type Instance struct {
 //
 // The instances are in the order of their first GPU event. A nil registry leaves all of them unmodelled.
 func Attribute(t *trace.Trace, models *Registry) []Instance {
-	a := attribution{t: t, models: models, answers: make(map[Call]*answer), parts: make(map[partKey]Part)}
+	a := attribution{t: t, models: models, answers: make(map[Call]*answer), parts: make(map[partKey]Part), joined: joinCollectives(t)}
 	a.collect()
 	a.ask()
 	a.claim()
@@ -39,6 +39,7 @@ type attribution struct {
 	t       *trace.Trace
 	models  *Registry
 	answers map[Call]*answer
+	joined  map[trace.GPUID]trace.OpID // collectives by order
 	parts   map[partKey]Part
 
 	longest []trace.GPUID // for each operator the longest event below it, None when there is none
@@ -88,7 +89,7 @@ func (a *attribution) collect() {
 		a.longest[i] = trace.None
 	}
 	for g := range a.t.GPU {
-		if o := a.t.GPU[g].Op; a.isOp(o) {
+		if o := a.opOf(trace.GPUID(g)); o != trace.None {
 			a.offer(o, trace.GPUID(g))
 		}
 	}
@@ -123,7 +124,16 @@ func (a *attribution) offer(o trace.OpID, g trace.GPUID) {
 	}
 }
 
-func (a *attribution) isOp(o trace.OpID) bool { return o >= 0 && int(o) < len(a.t.Ops) }
+// opOf returns the innermost operator of an event, None when it is not known.
+func (a *attribution) opOf(g trace.GPUID) trace.OpID {
+	if o := a.t.GPU[g].Op; o >= 0 && int(o) < len(a.t.Ops) {
+		return o
+	}
+	if o, ok := a.joined[g]; ok {
+		return o
+	}
+	return trace.None
+}
 
 // parent returns the enclosing operator. A parent that does not stand before its child is none.
 func (a *attribution) parent(o trace.OpID) trace.OpID {
@@ -187,8 +197,8 @@ func (a *attribution) callOf(o trace.OpID, g trace.GPUID) Call {
 	op := &a.t.Ops[o]
 	c := a.callOfEvent(g)
 	c.Name = op.Name
-	if op.Inputs != nil && (c.Inputs == nil || len(op.Inputs.Args) > 0) {
-		c.Inputs = op.Inputs
+	if op.Inputs != nil && (c.Inputs == nil || op.Inputs.Extra["Collective name"] != "") {
+		c.Inputs = op.Inputs // else the kernel says more of its collective
 	}
 	return c
 }

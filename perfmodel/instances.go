@@ -53,26 +53,26 @@ func deal(ops []trace.OpID, of []int32) []Instance {
 
 // ownerOf returns the operator whose instance gets the event, None when the event stands for itself.
 func (a *attribution) ownerOf(g trace.GPUID) trace.OpID {
-	o := a.t.GPU[g].Op
-	if !a.isOp(o) {
+	o := a.opOf(g)
+	if o == trace.None {
 		return trace.None
 	}
 	if a.owner[o] != trace.None {
 		return a.owner[o]
 	}
-	if a.replayed(g) || isRegion(&a.t.Ops[o]) {
+	if a.replayed(g, o) || isRegion(&a.t.Ops[o]) {
 		return trace.None
 	}
 	return o
 }
 
 // replayed reports whether the event is part of a graph whose operators are not known.
-func (a *attribution) replayed(g trace.GPUID) bool {
+func (a *attribution) replayed(g trace.GPUID, o trace.OpID) bool {
 	e := &a.t.GPU[g]
 	if e.Launch < 0 || int(e.Launch) >= len(a.t.Launches) || a.t.Launches[e.Launch].Kind != trace.LaunchGraph {
 		return false
 	}
-	return !a.t.Ops[e.Op].Captured
+	return !a.t.Ops[o].Captured
 }
 
 // isRegion reports whether an operator is a named range around others' work rather than an operator: it has no namespace
@@ -111,8 +111,11 @@ func (a *attribution) fill(in *Instance) *heads {
 		*in = leftover(in)
 	}
 	in.Leaf = in.Call.Name
-	if l := a.t.GPU[g].Op; a.isOp(l) {
+	if l := a.opOf(g); l != trace.None {
 		in.Leaf = a.t.Ops[l].Name
+	}
+	if _, ok := a.joined[g]; ok && in.Missing == nil {
+		in.Work.doubt(Estimated, joinedInOrder)
 	}
 	in.Core = a.core(in)
 	if in.Missing != nil {
