@@ -15,7 +15,8 @@ func attentionModels() []Entry {
 		attention{causal: 5, mask: 3}.
 			entry("attention.sdpa_overrideable", square, "aten::_scaled_dot_product_fused_attention_overrideable"),
 		attention{causal: 5, mask: 3, unfused: true}.
-			entry("attention.sdpa_math", square+"; scores are written and read twice", "aten::_scaled_dot_product_attention_math"),
+			entry("attention.sdpa_math", square+"; scores are written and read twice",
+				"aten::_scaled_dot_product_attention_math"),
 		attention{causal: 4}.
 			entry("attention.sdpa_flash", square, "aten::_scaled_dot_product_flash_attention",
 				"aten::_scaled_dot_product_flash_attention_for_cpu"),
@@ -33,7 +34,8 @@ func attentionModels() []Entry {
 			entry("attention.aiter", chunk, "aiter::fmha_v3_fwd", "aiter::mha_fwd", "aiter::_flash_attn_forward"),
 		attention{order: tokensFirst, causal: 5, corner: bottomRight, window: 6, maskFrom: 8, handle: true}.
 			entry("attention.aiter_wrapper", chunk+"; an output may come first", "aiter::wrapper_fmha_v3_fwd"),
-		attention{order: ragged, causal: 12, causalBefore: 10, corner: bottomRight, window: 13, lengths: 3, longest: 5, handle: true}.
+		attention{order: ragged, causal: 12, causalBefore: 10, corner: bottomRight, window: 13, lengths: 3, longest: 5,
+			handle: true}.
 			entry("attention.aiter_varlen", varlen, "aiter::mha_varlen_fwd", "aiter::fmha_v3_varlen_fwd",
 				"aiter::wrapper_fmha_v3_varlen_fwd"),
 
@@ -46,12 +48,14 @@ func attentionModels() []Entry {
 		attention{order: tokensFirst, causal: 10, corner: bottomRight, window: 11, lengths: 3, longest: 6}.
 			entry("attention.xformers_flash", chunk, "xformers_flash::flash_fwd"),
 		attention{order: tokensFirst, causal: 9, typed: true, mask: 3, lengths: 4}.
-			entry("attention.xformers", square+" by the type of the mask", "xformers::efficient_attention_forward_cutlass"),
+			entry("attention.xformers", square+" by the type of the mask",
+				"xformers::efficient_attention_forward_cutlass"),
 
 		attention{order: tokensFirst, causal: 3, corner: bottomRight}.
 			entry("attention.flydsl", chunk, "xfuser::flydsl_attn_kernel"),
 		attention{mask: 5, sparse: "block-sparse: the kept blocks are not recorded, dense work counted"}.
-			entry("attention.block_sparse", "2BH(d+e) a pair of query and key, all pairs counted", "xfuser::flex_block_attn"),
+			entry("attention.block_sparse", "2BH(d+e) a pair of query and key, all pairs counted",
+				"xfuser::flex_block_attn"),
 		sageEntry(),
 	}
 }

@@ -17,9 +17,11 @@ func copyModels() []Entry {
 			copyTo, "aten::copy_"),
 		forOps(Info{"copy.scalar", "one element over the host link", Memcpy, false},
 			copyScalar, "aten::_local_scalar_dense"),
-		forOps(Info{"copy.cat", "each member read and written; the element size by an out= argument or the kernel's name", Copy, false},
+		forOps(Info{"copy.cat", "each member read and written; the element size by an out= argument or the " +
+			"kernel's name", Copy, false},
 			cat, "aten::cat", "aten::concat", "aten::_cat"),
-		forOps(Info{"copy.foreach", "each member of the lists read and written; the element size by the kernel's name", Copy, true},
+		forOps(Info{"copy.foreach", "each member of the lists read and written; the element size by the " +
+			"kernel's name", Copy, true},
 			foreachCopy, "aten::_foreach_copy_"),
 		forOps(Info{"copy.triangle", "the tensor read and written once", Copy, false},
 			sameShape(Copy), "aten::tril", "aten::triu", "aten::roll", "aten::flip"),

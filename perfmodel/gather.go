@@ -18,9 +18,11 @@ func gatherModels() []Entry {
 			index, "aten::index"),
 		entry("gather.scatter", "the index, the values, and as much written", false, scatter,
 			"aten::scatter", "aten::scatter_", "aten::scatter_add", "aten::scatter_add_"),
-		entry("gather.index_put", "the values read and written; the indices are rarely recorded, a lower bound", false, indexPut,
+		entry("gather.index_put", "the values read and written; the indices are rarely recorded, a lower bound", false,
+			indexPut,
 			"aten::index_put", "aten::index_put_", "aten::_index_put_impl_"),
-		forOps(Info{"reduce.sort", "the tensor once, values and indices once; the passes of a sort are not counted", Reduction, false},
+		forOps(Info{"reduce.sort", "the tensor once, values and indices once; the passes of a sort are not " +
+			"counted", Reduction, false},
 			sorted, "aten::sort"),
 		forOps(Info{"reduce.topk", "the tensor once and what is found", Reduction, false}, topK, "aten::topk"),
 		entry("gather.nonzero", "the tensor once; how much is found is not recorded, a lower bound", false, nonzero,

@@ -114,7 +114,8 @@ func gemmModels() []Entry {
 		scaled.with(func(g *gemm) { g.bias, g.code, g.out = 5, 4, none }).entry("gemm.sgl_scaled",
 			"2MNK + MN for the bias; scales that are tensors are read; the result's type is out_dtype",
 			"sgl_kernel::fp8_scaled_mm", "sgl_kernel::int8_scaled_mm"),
-		scaled.with(func(g *gemm) { g.bias, g.code, g.scales, g.out = 8, 9, [2]int{none, none}, none }).entry("gemm.scaled_mm_v2",
+		scaled.with(func(g *gemm) { g.bias, g.code, g.scales, g.out = 8, 9, plain.scales, none }).entry(
+			"gemm.scaled_mm_v2",
 			"2MNK + MN for the bias; scales, which come in lists without types, are not counted",
 			"aten::_scaled_mm_v2"),
 		mm.with(func(g *gemm) { g.out = none }).entry("gemm.hipblaslt",

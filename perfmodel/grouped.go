@@ -16,7 +16,8 @@ func groupedModels() []Entry {
 			primus, "primus_turbo*::hipblaslt_gemm_fp8", "primus_turbo*::hipblaslt_gemm_fp4"),
 		entry("gemm.transformer_engine", "2MNK, K by the flag of A; operands, bias and the result once",
 			transformerEngine, "tex_ts::te_gemm_ts"),
-		entry("gemm.fp8_blockscale", "2MNK at the type of the weight (N,K); operands and block scales once, the result in 16 bits", blockScaled,
+		entry("gemm.fp8_blockscale", "2MNK at the type of the weight (N,K); operands and block scales once, the "+
+			"result in 16 bits", blockScaled,
 			"mylib::fp8_blockscale_gemm"),
 		entry("gemm.mxfp4", "2MNK with K twice the stored one of the weight, (N,K/2), with a scale for 32", mxfp4,
 			"mylib::mxfp4_gemm"),

@@ -23,7 +23,8 @@ func modulationModels() []Entry {
 		entry("activation.glu", "5 an output; two halves in, one out", Elementwise, glu, "aten::glu"),
 		forPatterns(Info{"rope.in_place", "3n; every argument once, among them the result", Rope, false},
 			ropeInto, "aiter::rope*_impl"),
-		entry("rope.query_key", "3n; query and key in and out, positions, and as much of the table as there are positions", Rope,
+		entry("rope.query_key", "3n; query and key in and out, positions, and as much of the table as there are "+
+			"positions", Rope,
 			ropeQueryKey, "_C::rotary_embedding", "sgl_kernel::rotary_embedding"),
 		forPatterns(Info{"rope.functional", "3n; the tensor in and out, and the tables", Rope, false},
 			rope, "aiter::rope*_fwd"),

@@ -35,11 +35,14 @@ func normModels() []Entry {
 			"aiter::rmsnorm2d_fwd", "aiter::rmsnorm2d_fwd_ck"),
 		out.entry("norm.rms_out", "4n + 2 a row; the tensor in and out and the weight; the result is argument 0",
 			"aiter::rmsnorm", "_C::rms_norm"),
-		forPatterns(Info{"norm.rms_added", "4n + 2 a row + n; tensor and residual in, sum and result out, and the weight", Norm, false},
-			addedRMS, "aiter::rmsnorm2d_fwd_with_add*", "aiter::add_rmsnorm*"),
-		forOps(Info{"norm.rms_added_in_place", "4n + 2 a row + n; tensor and residual in and out, and the weight", Norm, false},
+		forOps(Info{"norm.rms_added", "4n + 2 a row + n; tensor and residual in, sum and result out, and " +
+			"the weight", Norm, false},
+			addedRMS, "aiter::rmsnorm2d_fwd_with_add", "aiter::rmsnorm2d_fwd_with_add_ck", "aiter::add_rmsnorm"),
+		forOps(Info{"norm.rms_added_in_place", "4n + 2 a row + n; tensor and residual in and out, and the " +
+			"weight", Norm, false},
 			addedRMSInPlace, "_C::fused_add_rms_norm", "sgl_kernel::fused_add_rmsnorm"),
-		forOps(Info{"norm.group", "5n and 6 a channel for its scale and shift; the tensor in and out once, weight and bias", Norm, false},
+		forOps(Info{"norm.group", "5n and 6 a channel for its scale and shift; the tensor in and out once, " +
+			"weight and bias", Norm, false},
 			groupNorm, "aten::native_group_norm", "aten::group_norm", "aiter::_groupnorm_run"),
 		forOps(Info{"norm.batch", "2n at inference; the tensor in and out and four vectors a channel", Norm, false},
 			batchNorm, "aten::batch_norm", "aten::native_batch_norm", "aten::cudnn_batch_norm",
@@ -142,7 +145,8 @@ func groupNorm(c *Call) (Work, error) {
 	w.Read = sum(x.Bytes(), in.bytes(weight), in.bytes(weight+1))
 	w.Written = product(n, x.store)
 	if groups, ok := c.Int(groupArg); ok && groups > 0 && n/max(1, x.Dims[0])/groups > onChip/x.store {
-		w.doubt(LowerBound, "one pass counted; a group exceeds on-chip memory, so that two passes read it twice: half as much again")
+		w.doubt(LowerBound, "one pass counted; a group exceeds on-chip memory, so that two passes read it "+
+			"twice: half as much again")
 	}
 	return in.done(w)
 }

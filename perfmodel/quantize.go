@@ -6,7 +6,8 @@ import "github.com/ditlens/ditlens/hw"
 // its scales.
 
 func quantizeModels() []Entry {
-	doc := "every tensor argument once, 3 an element of the inputs; a result that is no argument is taken as one byte an element"
+	doc := "every tensor argument once, 3 an element of the inputs; a result that is no argument is taken as " +
+		"one byte an element"
 	return []Entry{
 		forPatterns(Info{"quantize.kernel", doc, Quantize, false},
 			quantize, "sage_quant*", "aiter::*quant*", "_C::*quant*", "sgl_kernel::*quant*", "mylib::*quant*",

@@ -42,7 +42,8 @@ func Default() *Registry {
 	for _, family := range [...][]Entry{
 		memcpyModels(), collectiveModels(), tritonModels(), quantizeModels(),
 		gemmModels(), groupedModels(), attentionModels(), normModels(), modulationModels(),
-		convModels(), resizeModels(), pointwiseModels(), reductionModels(), poolModels(), copyModels(), gatherModels(), fillModels(),
+		convModels(), resizeModels(), pointwiseModels(), reductionModels(), poolModels(),
+		copyModels(), gatherModels(), fillModels(),
 	} {
 		for _, e := range family {
 			if err := r.add(e); err != nil {

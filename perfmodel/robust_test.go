@@ -58,6 +58,7 @@ func samples() []*perfmodel.Call {
 		call("aten::upsample_trilinear3d", bf16(1, 8, 4, 4, 4), list("[8, 8, 8]"), number("False")),
 		call("aten::upsample_bicubic2d", bf16(1, 8, 4, 4), list("[8, 8]"), number("False")),
 		call("_C::fused_add_rms_norm", x, x, bf16(128), number("1e-6")),
+		call("aiter::rmsnorm2d_fwd_with_add_dynamicquant", fp8(2, 64, 128), x, x, x, f32(128), bf16(128), number("1e-6")),
 		call("_C::rotary_embedding", i64(128), bf16(128, 8, 64), bf16(128, 2, 64), number("64"), bf16(4096, 64), number("True")),
 		call("aten::rms_norm", x, list("[128]"), bf16(128), number("1e-6")),
 		call("aten::native_layer_norm", x, list("[128]"), absent, absent, number("1e-6")),

@@ -13,7 +13,8 @@ import (
 // and the last could be written, and exact otherwise.
 
 func tritonModels() []Entry {
-	doc := "each tensor once, clamped to the iteration space, an in-place update twice; nominal operations by the fused operators"
+	doc := "each tensor once, clamped to the iteration space, an in-place update twice; nominal operations by " +
+		"the fused operators"
 	return []Entry{forPatterns(Info{"triton.inductor", doc, Triton, false},
 		inductor, "triton_*")}
 }
