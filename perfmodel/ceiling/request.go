@@ -15,6 +15,7 @@ type Work struct {
 	Options
 	ImageTokens int64  // of each image in a forward pass; latent positions for a UNet
 	Parts       []Part // the denoiser first
+	total       Amount // of all parts and calls
 }
 
 // Work returns the work of a request.
@@ -107,10 +108,9 @@ func (w *Work) part(name string, calls int64, t hw.DType, fill func(b *builder))
 	if fill(&b); b.err != nil {
 		return b.err
 	}
-	p := Part{Name: name, Calls: calls, Type: t, Attention: w.Attention, Terms: b.terms}
-	b.mul(calls, b.sum.FLOPs)
-	b.mul(calls, b.sum.Bytes)
-	w.Parts = append(w.Parts, p)
+	w.Parts = append(w.Parts, Part{Name: name, Calls: calls, Type: t, Attention: w.Attention, Terms: b.terms})
+	w.total.FLOPs = b.add(w.total.FLOPs, b.mul(calls, b.sum.FLOPs))
+	w.total.Bytes = b.add(w.total.Bytes, b.mul(calls, b.sum.Bytes))
 	return b.err
 }
 
@@ -119,11 +119,5 @@ func (w *Work) Forward() Amount { return w.Parts[0].Call() }
 
 // Image returns the work for each image (or video) of the batch: all steps, and the other parts that are counted.
 func (w *Work) Image() Amount {
-	var a Amount
-	for i := range w.Parts {
-		call := w.Parts[i].Call()
-		a.FLOPs += w.Parts[i].Calls * call.FLOPs
-		a.Bytes += w.Parts[i].Calls * call.Bytes
-	}
-	return Amount{a.FLOPs / w.Batch, a.Bytes / w.Batch}
+	return Amount{w.total.FLOPs / w.Batch, w.total.Bytes / w.Batch}
 }

@@ -1,0 +1,162 @@
+// Ceiling says how fast a diffusion model can be at best, from the configuration files of its folder.
+//
+//	ceiling -hw MI300X -size 1024x1024 -steps 28 ./FLUX.1-dev
+//
+// It prints tokens, FLOPs and bytes, and the time at the roofs of the GPU for each ceiling that the GPU has figures for.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/ditlens/ditlens/hw"
+	"github.com/ditlens/ditlens/perfmodel/ceiling"
+)
+
+func main() {
+	err := run(os.Args[1:], os.Stdout)
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, errUsage):
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	default:
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+var errUsage = errors.New("usage: ceiling [flags] FOLDER; ceiling -help lists the flags")
+
+func run(args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("ceiling", flag.ContinueOnError)
+	var (
+		gpu      = flags.String("hw", "MI300X", "GPU `NAME` or a JSON spec file")
+		size     = flags.String("size", "", "`WxH` in pixels (default: the model's)")
+		steps    = flags.Int64("steps", 0, "denoising steps (default: the model's)")
+		frames   = flags.Int64("frames", 0, "frames of a video (default: the model's)")
+		batch    = flags.Int64("batch", 1, "images of a call")
+		text     = flags.Int64("text", 0, "text tokens (default: the model's)")
+		guidance = flags.String("guidance", "", "on or off: two halves a forward pass (default: the model's)")
+		typ      = hw.BF16
+		verbose  = flags.Bool("v", false, "print each operator")
+	)
+	flags.TextVar(&typ, "type", hw.BF16, "element `type` of weights and activations")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() != 1 {
+		return errUsage
+	}
+	m, err := ceiling.Open(os.DirFS(flags.Arg(0)))
+	if err != nil {
+		return err
+	}
+	o := m.Defaults()
+	o.Batch, o.Type = *batch, typ
+	override(&o.Steps, *steps)
+	override(&o.Frames, *frames)
+	override(&o.TextTokens, *text)
+	if err := parseSize(*size, &o); err != nil {
+		return err
+	}
+	if *guidance != "" {
+		o.Guided = *guidance == "on"
+	}
+	spec, err := spec(*gpu)
+	if err != nil {
+		return err
+	}
+	w, err := m.Work(o)
+	if err != nil {
+		return err
+	}
+	return show(out, m, w, spec, *verbose)
+}
+
+func override(to *int64, value int64) {
+	if value != 0 {
+		*to = value
+	}
+}
+
+func parseSize(s string, o *ceiling.Options) error {
+	if s == "" {
+		return nil
+	}
+	if _, err := fmt.Sscanf(s, "%dx%d", &o.Width, &o.Height); err != nil {
+		return fmt.Errorf("%w: size %q is not WxH", errUsage, s)
+	}
+	return nil
+}
+
+// spec reads a file when the name looks like one.
+func spec(name string) (*hw.Spec, error) {
+	if !strings.HasSuffix(name, ".json") {
+		return hw.Lookup(name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return hw.ParseSpec(name, f)
+}
+
+func show(out io.Writer, m *ceiling.Model, w *ceiling.Work, spec *hw.Spec, verbose bool) error {
+	fmt.Fprintf(out, "%s: %dx%d", m.Class, w.Width, w.Height)
+	if w.Frames > 1 {
+		fmt.Fprintf(out, ", %d frames", w.Frames)
+	}
+	fmt.Fprintf(out, ", %d + %d tokens, %d steps, batch %d, guidance %v, %v\n", w.ImageTokens, w.TextTokens, w.Steps, w.Batch, w.Guided, w.Type)
+	forward, image := w.Forward(), w.Image()
+	fmt.Fprintf(out, "forward %.2f TFLOP, %.2f GB; image %.2f TFLOP, %.2f GB\n\n",
+		float64(forward.FLOPs)/1e12, float64(forward.Bytes)/1e9, float64(image.FLOPs)/1e12, float64(image.Bytes)/1e9)
+	tab := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tab, "part\tcalls\tTFLOP a call\tlinear\tattention\tconvolution")
+	for i := range w.Parts {
+		p := &w.Parts[i]
+		fmt.Fprintf(tab, "%s\t%d\t%.3f\t%.3f\t%.3f\t%.3f\n", p.Name, p.Calls, float64(p.Call().FLOPs)/1e12,
+			float64(p.FLOPs(ceiling.Linear))/1e12, float64(p.FLOPs(ceiling.Attention))/1e12, float64(p.FLOPs(ceiling.Convolution))/1e12)
+	}
+	if verbose {
+		fmt.Fprintln(tab, "\noperator\ttimes\tTFLOP\tMB")
+		for _, t := range w.Parts[0].Terms {
+			fmt.Fprintf(tab, "%s\t%d\t%.4f\t%.2f\n", t.Name, t.Count, float64(t.FLOPs)/1e12, float64(t.Bytes)/1e6)
+		}
+	}
+	fmt.Fprintln(tab, "\nceiling\tstep\timage\timages/sec")
+	notes, err := times(tab, w, spec)
+	if err != nil {
+		return err
+	}
+	if err := tab.Flush(); err != nil {
+		return err
+	}
+	for _, n := range append(m.Notes, notes...) {
+		fmt.Fprintln(out, "note:", n)
+	}
+	return nil
+}
+
+// times prints a row for each ceiling that the GPU has figures for.
+func times(out io.Writer, w *ceiling.Work, spec *hw.Spec) (notes []string, err error) {
+	for _, c := range []hw.Ceiling{hw.Achievable, hw.Datasheet} {
+		if used, _, ok := hw.Choose(spec, c); !ok || used != c {
+			notes = append(notes, fmt.Sprintf("%s has no %s figures", spec.Name(), c))
+			continue
+		}
+		ideal, err := w.Ideal(spec, c)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(out, "%s, %s\t%.2f ms\t%.3f s\t%.3f\n", spec.Name(), c, 1e3*ideal.Step, ideal.Image, ideal.ImagesPerSecond)
+		notes = append(notes, ideal.Notes...)
+	}
+	return notes, nil
+}
