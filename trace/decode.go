@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"hash/fnv"
 	"strconv"
 	"time"
 
@@ -18,8 +19,8 @@ type decoder struct {
 	lastPID scan.Value // of the last host event, with its thread: most events follow one of the same thread
 	lastTID scan.Value
 	last    ThreadID
-	names   map[string]int64 // ids of threads whose tid is a text
 	pairs   map[ThreadID][]openEvent
+	unended []openEvent // ranges whose duration was not recorded
 	// Thread names are kept aside: a name alone makes no thread.
 	threadNames []threadName
 }
@@ -39,7 +40,12 @@ type openEvent struct {
 func (d *decoder) event(e *scan.Event) (cause string, kept bool) {
 	switch e.Phase {
 	case 'X':
-		return d.complete(e, classify(e.Cat.Raw))
+		c := classify(e.Cat.Raw)
+		if c == classAnnotation && e.HasTS && !e.HasDur {
+			d.unended = append(d.unended, openEvent{e.Clone(), c})
+			return "", false
+		}
+		return d.complete(e, c)
 	case 'B':
 		return d.begin(e)
 	case 'E':
@@ -61,8 +67,15 @@ func (d *decoder) complete(e *scan.Event, c class) (cause string, kept bool) {
 	if !e.HasTS {
 		return "the event has no time", false
 	}
-	if e.Dur < 0 && c != classKernel && c != classCopy && c != classFill {
-		e.Dur, cause = 0, "negative duration"
+	gpu := c == classKernel || c == classCopy || c == classFill
+	switch {
+	case e.Dur < 0:
+		cause = "negative duration"
+		if !gpu {
+			e.Dur = 0
+		}
+	case gpu && !e.HasDur:
+		cause = "GPU work without duration"
 	}
 	if e.TS > maxInstant || e.TS < -maxInstant || e.Dur > maxInstant {
 		return "the event is beyond the range of time", false
@@ -192,7 +205,8 @@ func (d *decoder) thread(e *scan.Event) ThreadID {
 	return d.last
 }
 
-// number reads a pid or tid. A text gives the number at its end ("stream 7"), or a negative number of its own.
+// number reads a pid or tid. A text gives the number at its end ("stream 7"), or a negative number made of its letters, so
+// that the order of events does not matter.
 func (d *decoder) number(v scan.Value) int64 {
 	if n, ok := v.Int(); ok {
 		return n
@@ -201,18 +215,12 @@ func (d *decoder) number(v scan.Value) int64 {
 		return 0
 	}
 	s := v.Text().String()
-	if id, ok := d.names[s]; ok {
-		return id
-	}
-	if d.names == nil {
-		d.names = make(map[string]int64)
-	}
-	id := -1 - int64(len(d.names)) - 1
 	if n, ok := numberAtEnd(s); ok {
-		id = n
+		return n
 	}
-	d.names[s] = id
-	return id
+	h := fnv.New64a()
+	h.Write([]byte(s))
+	return int64(h.Sum64() | 1<<63)
 }
 
 func numberAtEnd(s string) (int64, bool) {

@@ -131,6 +131,7 @@ func TestUnreadableFiles(t *testing.T) {
 		{"blank", " \n", "byte 0: not a trace: the file is empty"},
 		{"not JSON", "hello", "byte 0: not a trace: the text does not begin with { or ["},
 		{"another object", `{"a":1}`, "byte 0: not a trace: there is no traceEvents array"},
+		{"an array of other things", `[{"file":"x"}]`, "byte 0: not a trace: no element of the array is an event"},
 		{"zip without trace", string(zipped(t, "x")), "not a trace: no member of the archive is one"},
 		{"binary", "\x00\x01\x02\x03", "byte 0: not a trace"},
 	} {

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -20,6 +21,10 @@ func link(t *Trace) {
 			g.Launch, g.Op = l, t.Launches[l].Op
 			t.Launches[l].GPU++
 		}
+	}
+	if byCorrelation.shared > 0 {
+		t.diagnose("shared_correlations", Info, byCorrelation.shared, fmt.Sprintf(
+			"the correlations of %d GPU events are carried by several launches; each went to the one that fits best", byCorrelation.shared))
 	}
 	for i := range t.Launches {
 		if l := &t.Launches[i]; l.Kind == LaunchOther && l.GPU > 0 {
@@ -48,7 +53,8 @@ func linkLaunches(t *Trace) {
 
 // A launchIndex finds launches by input and correlation: launches in that order.
 type launchIndex struct {
-	ids []LaunchID
+	ids    []LaunchID
+	shared int64 // GPU events whose correlation several launches carry
 }
 
 func indexLaunches(t *Trace) launchIndex {
@@ -72,7 +78,7 @@ func (t *Trace) fileOf(l LaunchID) int32 { return t.Threads[t.Launches[l].Thread
 
 // find returns the launch of a GPU event. If several carry its correlation (two processes in one file, a call inside a
 // call) it is the one whose name fits best, then the last one that began before the event.
-func (x launchIndex) find(t *Trace, g *GPUEvent) LaunchID {
+func (x *launchIndex) find(t *Trace, g *GPUEvent) LaunchID {
 	from, ok := slices.BinarySearchFunc(x.ids, g, func(l LaunchID, g *GPUEvent) int {
 		return compareKey(t, l, g.File, g.Correlation)
 	})
@@ -80,9 +86,12 @@ func (x launchIndex) find(t *Trace, g *GPUEvent) LaunchID {
 		return None
 	}
 	best := x.ids[from]
-	for _, l := range x.ids[from+1:] {
+	for i, l := range x.ids[from+1:] {
 		if compareKey(t, l, g.File, g.Correlation) != 0 {
 			break
+		}
+		if i == 0 {
+			x.shared++
 		}
 		if better(g, &t.Launches[l], &t.Launches[best]) {
 			best = l

@@ -39,17 +39,19 @@ func (d *decoder) end(e *scan.Event) (cause string, kept bool) {
 	return d.complete(&open.event, open.class)
 }
 
-// finish takes the B events that never ended: they last until the last instant seen.
+// finish takes what began and never ended: it lasts until the last instant seen.
 func (d *decoder) finish(last int64) (open int64) {
+	left := d.unended
 	for _, stack := range d.pairs {
-		for _, o := range stack {
-			if o.class == classOther {
-				continue
-			}
-			open++
-			o.event.Dur = max(0, last-o.event.TS)
-			d.complete(&o.event, o.class)
+		left = append(left, stack...)
+	}
+	for _, o := range left {
+		if o.class == classOther {
+			continue
 		}
+		open++
+		o.event.Dur = max(0, last-o.event.TS)
+		d.complete(&o.event, o.class)
 	}
 	return open
 }

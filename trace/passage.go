@@ -22,6 +22,7 @@ type passage struct {
 	header  Header
 	scanner *scan.Scanner
 	decoder decoder
+	phases  bool  // an element of the array was an event
 	last    int64 // latest instant seen, for events that never end
 	since   mark  // what the builder held before
 }
@@ -68,6 +69,7 @@ func (p *passage) run() error {
 // event decodes one event and counts what was wrong with it.
 func (p *passage) event(e *scan.Event) error {
 	p.file.Events++
+	p.phases = p.phases || e.Phase != 0
 	faults := e.Faults
 	if !e.Name.Plain && len(e.Name.Raw) > 0 {
 		faults |= p.nameFaults(e)
@@ -115,6 +117,8 @@ func (p *passage) syntax(offset int64, near []byte, cause error) error {
 func (p *passage) ended() error {
 	err := p.scanner.Err()
 	switch {
+	case err == nil && p.file.Events > 0 && !p.phases:
+		return &SyntaxError{File: p.file.Path, Err: fmt.Errorf("%w: no element of the array is an event", ErrNotTrace)}
 	case err == nil:
 		return nil
 	case p.loader.source.err != nil:

@@ -33,7 +33,7 @@ type Reader struct {
 	source  *source
 	scanner *scan.Scanner
 	close   func()
-	names   decoder // for ids that are texts
+	ids     decoder // reads ids that may be texts
 	strings stringTable
 
 	event   Event
@@ -138,7 +138,7 @@ func (r *Reader) takeEvent(e *scan.Event) bool {
 	category, more := r.strings.get(e.Cat)
 	r.event = Event{
 		Offset: e.Offset, Raw: e.Raw, Phase: e.Phase, Category: category, Name: name,
-		PID: r.names.number(e.PID), TID: r.names.number(e.TID),
+		PID: r.ids.number(e.PID), TID: r.ids.number(e.TID),
 		Start: time.Duration(e.TS), Dur: time.Duration(e.Dur), Timed: e.HasTS, Ended: e.HasDur, raw: e,
 	}
 	r.strings.limit(16 << 20)
