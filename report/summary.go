@@ -208,7 +208,10 @@ func (r *Report) rooflineText() string {
 func (r *Report) bottleneckText() string {
 	if len(r.Findings) > 0 {
 		f := &r.Findings[0]
-		return joined(f.Title, f.numbers(r))
+		if numbers := f.numbers(r); numbers != "" {
+			return joined(f.Title, numbers)
+		}
+		return f.Title + ": " + f.Detail
 	}
 	if len(r.Operators) > 0 {
 		o := &r.Operators[0]
