@@ -37,18 +37,18 @@ func (r *Report) WriteCandidates(w io.Writer) error {
 }
 
 func (r *Report) hotKernels() []hotKernel {
-	out := []hotKernel{}
+	var out []hotKernel
 	for i := range r.KernelTotals[:min(hotKernels, len(r.KernelTotals))] {
 		k := &r.KernelTotals[i]
 		h := hotKernel{
 			Name: k.Name, Category: k.Category, Time: k.Time, Percent: k.Percent, Count: k.Count, Bound: k.Bound, Intensity: k.Intensity,
-			Efficiency: k.Efficiency, Operators: []string{}, Shapes: [][][]int64{}, DTypes: [][]string{},
+			Efficiency: k.Efficiency,
 		}
 		for _, at := range k.Operators {
 			op := &r.Operators[at]
 			h.Operators = append(h.Operators, op.Name)
-			h.Shapes = append(h.Shapes, noNull(op.InputDims))
-			h.DTypes = append(h.DTypes, noNull(op.InputTypes))
+			h.Shapes = append(h.Shapes, op.InputDims)
+			h.DTypes = append(h.DTypes, op.InputTypes)
 		}
 		if k.Efficiency.Known() {
 			h.Source = r.rooflineSource(&r.Operators[k.Operators[0]])
@@ -56,14 +56,6 @@ func (r *Report) hotKernels() []hotKernel {
 		out = append(out, h)
 	}
 	return out
-}
-
-// noNull returns an empty slice for nil, so that JSON has a list.
-func noNull[T any](s []T) []T {
-	if s == nil {
-		return []T{}
-	}
-	return s
 }
 
 // rooflineSource names the model and the ceiling behind an operator's roofline, nil without one.
@@ -104,13 +96,13 @@ type kernelRow struct {
 // WriteKernelRoofline writes kernel_roofline.json: one row a kernel name and operator shape. FLOPs, bytes and roofline time are
 // those of one call of the operator.
 func (r *Report) WriteKernelRoofline(w io.Writer) error {
-	rows := []kernelRow{}
+	var rows []kernelRow
 	for i := range r.Operators {
 		o := &r.Operators[i]
 		for _, k := range o.Kernels {
 			row := kernelRow{
 				Name: k.Name, Category: k.Category, Operator: o.Name, OpCategory: o.Category, Kind: o.Kind, Phase: o.Phase,
-				Shapes: noNull(o.InputDims), DTypes: noNull(o.InputTypes), Count: k.Count, Time: k.Time, Mean: k.Each.known().Mean, Percent: k.Percent,
+				Shapes: o.InputDims, DTypes: o.InputTypes, Count: k.Count, Time: k.Time, Mean: k.Each.known().Mean, Percent: k.Percent,
 				Core: k.Core, FLOPs: o.FLOPs, Bytes: o.Bytes, Intensity: o.Intensity, Bound: o.Bound, Roofline: o.RooflineTime,
 				Efficiency: unknown, Certainty: o.Certainty, Source: r.rooflineSource(o),
 			}

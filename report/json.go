@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 )
 
 //go:embed report.schema.json
@@ -13,7 +14,7 @@ var schema []byte
 // Schema returns the JSON Schema (draft 2020-12) of report.json. The caller may keep and change it.
 func Schema() []byte { return append([]byte(nil), schema...) }
 
-// WriteJSON writes the whole report as indented JSON. Unknown numbers are null; bytes that are not UTF-8 become U+FFFD.
+// WriteJSON writes the whole report as indented JSON. Unknown numbers are null, lists never; bytes that are not UTF-8 become U+FFFD.
 func (r *Report) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
 
 // ReadJSON reads a report that [Report.WriteJSON] wrote. It returns an error for another major schema version.
@@ -38,9 +39,38 @@ func major(version string) string {
 	return version
 }
 
+// writeJSON writes a value as indented JSON in which lists and maps are never null.
 func writeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(v)
+	return e.Encode(filled(reflect.ValueOf(v)).Interface())
+}
+
+// filled returns a copy of v with empty lists and maps in place of nil ones.
+func filled(v reflect.Value) reflect.Value {
+	out := v
+	switch v.Kind() {
+	case reflect.Slice:
+		out = reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		for i := range v.Len() {
+			out.Index(i).Set(filled(v.Index(i)))
+		}
+	case reflect.Map:
+		out = reflect.MakeMapWithSize(v.Type(), v.Len())
+		for k, e := range v.Seq2() {
+			out.SetMapIndex(k, filled(e))
+		}
+	case reflect.Struct:
+		out = reflect.New(v.Type()).Elem()
+		for i := range v.NumField() {
+			out.Field(i).Set(filled(v.Field(i)))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			out = reflect.New(v.Type().Elem())
+			out.Elem().Set(filled(v.Elem()))
+		}
+	}
+	return out
 }

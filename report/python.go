@@ -27,7 +27,7 @@ func pyTuple(parts []string) string {
 
 // pyDims writes shapes as "((8192, 2432), ())", "" when none were recorded.
 func pyDims(dims [][]int64) string {
-	if dims == nil {
+	if len(dims) == 0 {
 		return ""
 	}
 	outer := make([]string, len(dims))
@@ -43,7 +43,7 @@ func pyDims(dims [][]int64) string {
 
 // pyStrings writes a tuple of strings, "" when none were recorded.
 func pyStrings(list []string) string {
-	if list == nil {
+	if len(list) == 0 {
 		return ""
 	}
 	return pyTuple(quoted(list))

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/ditlens/ditlens/perfmodel"
@@ -123,56 +124,74 @@ func (o *Operator) kernel(name string) *OperatorKernel {
 
 // operatorTotals sums GPU time by the operator that launched it. GPU events without operator count under their own name.
 func operatorTotals(t *trace.Trace, category func(trace.GPUID) perfmodel.Category) []OperatorTotal {
-	type key struct{ name, module string }
-	type sums struct {
-		OperatorTotal
-		calls      map[trace.OpID]bool
-		categories map[perfmodel.Category]bool
-	}
-	all := map[key]*sums{}
-	at := func(k key) *sums {
-		if all[k] == nil {
-			all[k] = &sums{
-				OperatorTotal: OperatorTotal{Name: k.name, Module: k.module},
-				calls:         map[trace.OpID]bool{}, categories: map[perfmodel.Category]bool{},
-			}
-		}
-		return all[k]
-	}
-	var gpu Micros
+	sums := operatorSums{trace: t, all: map[operatorKey]*operatorSum{}}
 	for id := range t.GPU {
-		g := &t.GPU[id]
-		dur := Micros(g.Dur)
-		gpu += dur
-		if g.Op == trace.None {
-			s := at(key{name: g.Name})
-			s.Time, s.Inclusive, s.Count = s.Time+dur, s.Inclusive+dur, s.Count+1
-			s.categories[category(trace.GPUID(id))] = true
-			continue
-		}
-		s := at(key{t.Ops[g.Op].Name, module(t, g.Op)})
-		s.Time += dur
-		s.calls[g.Op] = true
-		s.categories[category(trace.GPUID(id))] = true
-		seen := map[*sums]bool{} // an operator that calls itself counts an event once
-		for op := g.Op; op != trace.None; op = t.Ops[op].Parent {
-			if s := at(key{t.Ops[op].Name, module(t, op)}); !seen[s] {
-				seen[s] = true
-				s.Inclusive += dur
-			}
+		sums.add(&t.GPU[id], category(trace.GPUID(id)))
+	}
+	return sums.totals()
+}
+
+type operatorKey struct{ name, module string }
+
+// operatorSums collects OperatorTotals.
+type operatorSums struct {
+	trace *trace.Trace
+	all   map[operatorKey]*operatorSum
+	gpu   Micros
+}
+
+type operatorSum struct {
+	OperatorTotal
+	calls      map[trace.OpID]bool
+	categories map[perfmodel.Category]bool
+}
+
+func (s *operatorSums) at(k operatorKey) *operatorSum {
+	if s.all[k] == nil {
+		s.all[k] = &operatorSum{
+			OperatorTotal: OperatorTotal{Name: k.name, Module: k.module},
+			calls:         map[trace.OpID]bool{}, categories: map[perfmodel.Category]bool{},
 		}
 	}
+	return s.all[k]
+}
+
+// add counts a GPU event for its operator, and as inclusive time for those around it.
+func (s *operatorSums) add(g *trace.GPUEvent, c perfmodel.Category) {
+	dur := Micros(g.Dur)
+	s.gpu += dur
+	if g.Op == trace.None {
+		sum := s.at(operatorKey{name: g.Name})
+		sum.Time, sum.Inclusive, sum.Count = sum.Time+dur, sum.Inclusive+dur, sum.Count+1
+		sum.categories[c] = true
+		return
+	}
+	own := s.at(s.key(g.Op))
+	own.Time += dur
+	own.calls[g.Op], own.categories[c] = true, true
+	var around []*operatorSum // an operator that calls itself counts an event once
+	for op := g.Op; op != trace.None; op = s.trace.Ops[op].Parent {
+		if sum := s.at(s.key(op)); !slices.Contains(around, sum) {
+			around = append(around, sum)
+			sum.Inclusive += dur
+		}
+	}
+}
+
+func (s *operatorSums) key(op trace.OpID) operatorKey {
+	return operatorKey{s.trace.Ops[op].Name, module(s.trace, op)}
+}
+
+// totals returns the operators with GPU events of their own, by time.
+func (s *operatorSums) totals() []OperatorTotal {
 	var out []OperatorTotal
-	for _, s := range all {
-		if s.Time == 0 {
+	for _, sum := range s.all {
+		sum.Count += len(sum.calls)
+		if sum.Count == 0 {
 			continue // only its children launch
 		}
-		s.Count += len(s.calls)
-		for c := range s.categories {
-			s.Categories = append(s.Categories, c)
-		}
-		slices.Sort(s.Categories)
-		out = append(out, s.OperatorTotal)
+		sum.Categories = slices.Sorted(maps.Keys(sum.categories))
+		out = append(out, sum.OperatorTotal)
 	}
 	slices.SortFunc(out, func(a, b OperatorTotal) int {
 		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Module, b.Module))
@@ -180,7 +199,7 @@ func operatorTotals(t *trace.Trace, category func(trace.GPUID) perfmodel.Categor
 	var sum Micros
 	for i := range out {
 		sum += out[i].Time
-		out[i].Percent, out[i].Cumulative = share(out[i].Time, gpu), share(sum, gpu)
+		out[i].Percent, out[i].Cumulative = share(out[i].Time, s.gpu), share(sum, s.gpu)
 	}
 	return out
 }

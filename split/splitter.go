@@ -118,9 +118,9 @@ type SteadyState struct {
 
 // A SubPeriod is a repeat below the step.
 type SubPeriod struct {
-	Kernels int    // length in GPU events
-	Repeats int    // how often in a row
-	Within  string // "step", "text_encode", "vae_decode"
+	Kernels int    `json:"kernels"` // length in GPU events
+	Repeats int    `json:"repeats"` // how often in a row
+	Within  string `json:"within"`  // "step", "text_encode", "vae_decode"
 }
 
 // An Attempt tells how one mode fared.
