@@ -147,8 +147,8 @@ func (v conv) window(in *reading, x, weight *Tensor) (w window, n, cin int64) {
 	return w, n, cin
 }
 
-// spatial reads a list with one number a spatial dimension, one for all, or none: the default. It also reads a list
-// that is not recorded as the default, except that a caller cannot tell; see [conv.work].
+// spatial reads a list of n numbers, or of one that stands for all, or of none, which leaves the value given. So does an
+// argument that the operator does not have; one that was not recorded is missing.
 func (r *reading) spatial(i, n int, to *[3]int64, value, least int64) {
 	for k := range to {
 		to[k] = value

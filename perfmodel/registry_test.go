@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ditlens/ditlens/hw"
 	"github.com/ditlens/ditlens/perfmodel"
+	"github.com/ditlens/ditlens/trace"
 )
 
 func named(name string) perfmodel.OpModel {
@@ -115,23 +117,46 @@ func TestShippedModels(t *testing.T) {
 	}
 }
 
-func ExampleRegistry_Add() {
+func ExampleDefault() {
 	models := perfmodel.Default()
-	doc := "reads its first argument"
-	m := perfmodel.Func(perfmodel.Info{Name: "my.op", Doc: doc}, func(c *perfmodel.Call) (perfmodel.Work, error) {
+	call := &perfmodel.Call{Name: "aten::mm", Inputs: &trace.Inputs{Args: []trace.Arg{
+		{Type: "c10::BFloat16", Dims: []int64{8192, 2432}},
+		{Type: "c10::BFloat16", Dims: []int64{2432, 9728}},
+	}}}
+	model := models.Lookup(call)
+	w, err := model.Work(call)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(model.Info().Name, w.Category, w.FLOPs(), "operations,", w.Bytes, "bytes,", w.Certainty)
+	// Output: gemm.mm gemm 387620798464 operations, 246546432 bytes, exact
+}
+
+func ExampleRegistry_Add() {
+	// my::scale(x, factor) reads x and writes as much.
+	scale := func(c *perfmodel.Call) (perfmodel.Work, error) {
 		x, err := c.Tensor(0)
 		if err != nil {
 			return perfmodel.Work{}, err
 		}
-		w := perfmodel.Work{Category: perfmodel.Elementwise, Read: x.Bytes()}
-		w.Bytes = w.Read
+		w := perfmodel.Work{Category: perfmodel.Elementwise, Read: x.Bytes(), Written: x.Bytes()}
+		w.Bytes = w.Read + w.Written
+		w.Compute[0] = hw.Compute{Unit: hw.Vector, Type: x.Type, FLOPs: x.Elements()}
 		return w, nil
-	})
-	if err := models.Add(m, "my::op"); err != nil {
+	}
+	models := perfmodel.Default()
+	info := perfmodel.Info{Name: "my.scale", Doc: "One operation an element; the tensor in and out."}
+	if err := models.Add(perfmodel.Func(info, scale), "my::scale"); err != nil {
 		fmt.Println(err)
 	}
-	c := &perfmodel.Call{Name: "my::op"}
+	c := &perfmodel.Call{Name: "my::scale"}
 	_, err := models.Lookup(c).Work(c)
 	fmt.Println(err)
-	// Output: perfmodel: my::op: missing argument 0
+	c.Inputs = &trace.Inputs{Args: []trace.Arg{{Type: "c10::Half", Dims: []int64{64, 64}}}}
+	w, err := models.Lookup(c).Work(c)
+	fmt.Println(w.Bytes, err)
+	// Output:
+	// perfmodel: my::scale: missing argument 0
+	// 16384 <nil>
 }
