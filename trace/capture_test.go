@@ -240,6 +240,28 @@ func TestMergeCaptureOfSeveralGraphs(t *testing.T) {
 	}
 }
 
+// The last replay of a trace may be cut off. It is known by the others.
+func TestMergeCaptureOfCutReplay(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 8))
+	net := network(rnd, 12, 20, "")
+	for _, n := range []int{1, 30, len(net) - 2} {
+		replays := [][]kernelCall{net, net, net[:n]}
+		right, wrong, unknown, match := outcome(t, replaying(t, rnd, replays...), replays, trace.Capture{Trace: capturing(t, rnd, net)})
+		if wrong+unknown > 0 || match.Matched != 3 {
+			t.Errorf("cut at %d: %d right, %d wrong, %d unknown", n, right, wrong, unknown)
+		}
+	}
+	// By itself, or if it goes on otherwise, it is not.
+	if _, _, err := trace.MergeCapture(replaying(t, rnd, net[:30]), trace.Capture{Trace: capturing(t, rnd, net)}); err == nil {
+		t.Error("merged the beginning of a replay")
+	}
+	other := append(append([]kernelCall(nil), net[:10]...), kernelCall{name: "other"})
+	replays := [][]kernelCall{net, other}
+	if _, wrong, unknown, _ := outcome(t, replaying(t, rnd, replays...), replays, trace.Capture{Trace: capturing(t, rnd, net)}); wrong > 0 || unknown != len(other) {
+		t.Errorf("other graph: %d wrong, %d unknown of %d", wrong, unknown, len(other))
+	}
+}
+
 // Kernels of several streams interleave on the device otherwise than they were captured.
 func TestMergeCaptureOfSeveralStreams(t *testing.T) {
 	all, lost := 0, 0

@@ -102,6 +102,7 @@ func (m *merger) choose() {
 	for _, key := range sortedKeys(m.groups) {
 		m.explain(m.groups[key])
 	}
+	m.explainCut()
 	m.chosen = make([]choice, len(m.replays))
 	for i, r := range m.replays {
 		g := m.groups[m.keys[i]]
@@ -144,6 +145,38 @@ func (m *merger) explain(g *group) {
 	score := func(c choice) float64 { return c.pairing.agreement(s, c.region) }
 	best := slices.MaxFunc(g.found, func(x, y choice) int { return cmp.Compare(score(x), score(y)) })
 	g.found = slices.DeleteFunc(g.found, func(c choice) bool { return score(c) < score(best) })
+}
+
+// explainCut looks again at the last replay if nothing explains it and nothing ran after it: recording stopped in the middle.
+// It may be the beginning of a graph that explains other replays.
+func (m *merger) explainCut() {
+	if len(m.replays) == 0 {
+		return
+	}
+	last := len(m.replays) - 1
+	g := m.groups[m.keys[last]]
+	if len(g.found) > 0 || g.count > 1 || len(g.sequence.streams) > 1 || !m.endsStream(m.replays[last]) {
+		return
+	}
+	whole := make(map[*region]bool)
+	for _, other := range m.groups {
+		for _, c := range other.found {
+			whole[c.region] = true
+		}
+	}
+	for _, r := range m.regions {
+		if whole[r] && !r.wild() && isPrefix(g.sequence.tokens, r.nodes) {
+			cut := r.first(m.captures[r.capture].Trace, len(g.sequence.tokens))
+			g.found = append(g.found, choice{cut, pairPrefix(&g.sequence)})
+		}
+	}
+}
+
+// endsStream tells whether the work of a replay is the last of its stream.
+func (m *merger) endsStream(r GraphReplay) bool {
+	end := r.Events[len(r.Events)-1]
+	device, stream := m.t.GPU[end].Device, m.t.GPU[end].Stream
+	return !slices.ContainsFunc(m.t.GPU[end+1:], func(g GPUEvent) bool { return g.Device == device && g.Stream == stream })
 }
 
 // decide picks among regions that explain a replay equally well: one is enough if all are alike. Else the ranges and operators

@@ -27,7 +27,7 @@ func pair(s *sequence, r *region) pairing {
 	case len(s.streams) > 1:
 		p = pairStreams(s, r)
 	case isPrefix(s.tokens, r.nodes):
-		p = pairPrefix(s, r)
+		p = pairPrefix(s)
 	default:
 		p = pairLine(s.tokens, r)
 	}
@@ -84,7 +84,7 @@ func isPrefix(tokens []int32, nodes []node) bool {
 	return true
 }
 
-func pairPrefix(s *sequence, r *region) pairing {
+func pairPrefix(s *sequence) pairing {
 	p := unpaired(len(s.tokens))
 	for i := range p.node {
 		p.node[i] = int32(i)

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -181,6 +182,23 @@ func (r *region) classify(c *Trace, v *vocabulary, begun time.Duration) {
 		n.class = v.class(classKey{parent: classOf(n.op), launch: "launch"})
 	}
 	r.ops, r.frames = sortedKeys(classes), sortedKeys(frames)
+}
+
+// first returns the region of the first n nodes.
+func (r *region) first(c *Trace, n int) *region {
+	cut := *r
+	cut.nodes = r.nodes[:n]
+	ops := make(map[OpID]bool)
+	for _, x := range cut.nodes {
+		for op := x.op; op != None && !ops[op]; op = c.Ops[op].Parent {
+			if _, inside := slices.BinarySearch(r.ops, op); !inside {
+				break
+			}
+			ops[op] = true
+		}
+	}
+	cut.ops = sortedKeys(ops)
+	return &cut
 }
 
 // moduleAbove returns the innermost nn.Module frame above f.
