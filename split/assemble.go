@@ -54,7 +54,7 @@ func assemble(in *Input, c Cut, o *order) *Result {
 	}
 	imageOf := measureSteps(t, r, &c, o, n)
 	measurePhases(t, r, &c, o, imageOf)
-	classify(t, r, o)
+	classify(r, o)
 	markLost(t, r, o)
 	markOutliers(r)
 	r.Steady = steadyState(r)

@@ -87,7 +87,7 @@ func findLoop(t *trace.Trace, o *order) *finding {
 	if len(o.lane) < 4 {
 		return nil
 	}
-	sig, distinct := signatures(t, o.lane)
+	sig, distinct := o.signatures(o.lane), o.distinct
 	every := make([]int32, len(sig))
 	for i := range every {
 		every[i] = int32(i)
@@ -121,11 +121,12 @@ func findIn(t *trace.Trace, lane []trace.GPUID, sig, at []int32, distinct int, s
 	n := newNest(t, lane, sig, at)
 	n.solid = int32(solid)
 	n.findLevels(distinct)
-	isCopy := make([]bool, distinct)
+	isCopy, seen := make([]bool, distinct), make([]bool, distinct)
 	n.conv = make([]bool, distinct)
 	for i, id := range lane {
-		isCopy[sig[i]] = t.GPU[id].Kind != trace.Kernel
-		n.conv[sig[i]] = convolution(t.GPU[id].Name)
+		if s := sig[i]; !seen[s] {
+			seen[s], isCopy[s], n.conv[s] = true, t.GPU[id].Kind != trace.Kernel, convolution(t.GPU[id].Name)
+		}
 	}
 	f := &finding{events: t.GPU, lane: lane, total: n.before[len(n.tok)]}
 	fo, c := n.sing(distinct)

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/ditlens/ditlens/trace"
 )
 
 // A bag is what a step launches: how often it launches each signature, by signature.
@@ -86,11 +84,11 @@ func (b bag) times(c bag) int {
 }
 
 // classify groups the steps by what they launch, commonest work first in the search and largest first in the result.
-func classify(t *trace.Trace, r *Result, o *order) {
+func classify(r *Result, o *order) {
 	if len(r.Steps) == 0 {
 		return
 	}
-	seqs := stepTokens(t, r, o)
+	seqs := stepTokens(r, o)
 	bags := make([]bag, len(seqs))
 	for i, s := range seqs {
 		bags[i] = newBag(s)
@@ -113,15 +111,14 @@ func classify(t *trace.Trace, r *Result, o *order) {
 }
 
 // stepTokens returns what each step launches in launch order, as signatures.
-func stepTokens(t *trace.Trace, r *Result, o *order) [][]int32 {
-	sig, _ := signatures(t, o.ids)
+func stepTokens(r *Result, o *order) [][]int32 {
 	seqs := make([][]int32, len(r.Steps))
 	for i := range seqs {
 		seqs[i] = make([]int32, 0, r.Steps[i].Kernels)
 	}
-	for k, id := range o.ids {
+	for _, id := range o.ids {
 		if s := r.StepOf[id]; s >= 0 {
-			seqs[s] = append(seqs[s], sig[k])
+			seqs[s] = append(seqs[s], o.sig[id])
 		}
 	}
 	return seqs

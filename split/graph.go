@@ -44,7 +44,7 @@ func (g Graph) Split(ctx context.Context, in *Input) (*Result, error) {
 
 // findReplays looks for the loop of steps in a lane in which each graph launch is one event.
 func findReplays(t *trace.Trace, o *order) (f *finding, replays int) {
-	sig, distinct := signatures(t, o.lane)
+	sig, distinct := o.signatures(o.lane), o.distinct
 	eager := distinct
 	var at []int32
 	known := map[int]int32{} // graphs by number of events: a replay may lack its last ones, but not change its size much

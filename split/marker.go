@@ -267,7 +267,7 @@ func (s *sheet) opening(steps []stepSpan, i, floor int) int {
 		return floor
 	}
 	from, to := steps[i].to, steps[i+1].to
-	sig, _ := signatures(s.t, s.o.ids[floor:to])
+	sig := s.o.signatures(s.o.ids[floor:to])
 	from, to = from-floor, to-floor
 	c := &aligner{tok: sig}
 	a, b := c.extend(from-1, to-1, -1, from)
@@ -326,7 +326,7 @@ func (s *sheet) trail(at int, before []stepSpan, image, most int) int {
 	b := before[len(before)-1]
 	for n := 0; n < most && at+n < len(s.o.ids); n++ {
 		like := b.to - most + n
-		if like < b.from || signatureOf(&s.t.GPU[s.o.ids[like]]) != signatureOf(&s.t.GPU[s.o.ids[at+n]]) {
+		if like < b.from || s.o.sig[s.o.ids[like]] != s.o.sig[s.o.ids[at+n]] {
 			return at + n
 		}
 	}

@@ -15,6 +15,9 @@ type order struct {
 	key  []time.Duration // by GPUID: when it was launched
 	lane []trace.GPUID   // the part of ids that the busiest host thread launched (without launches: the busiest stream)
 	host bool            // keys are host times
+
+	sig      []int32 // by GPUID: the number of its signature
+	distinct int     // signatures
 }
 
 // slot is what decides an event's place: its launch, or that of its neighbour.
@@ -50,6 +53,7 @@ func newOrder(t *trace.Trace) *order {
 		x, y := &slots[a], &slots[b]
 		return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.launch, y.launch), cmp.Compare(a, b))
 	})
+	o.sig, o.distinct = number(t, o.ids)
 	o.lane = busiestLane(t, o, slots)
 	return o
 }

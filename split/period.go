@@ -15,7 +15,7 @@ const (
 	exhaustive    = 4000 // sequences up to this length are scanned at every lag
 	shortLags     = 96   // and all others at least at the lags below this
 	binsPerOctave = 8
-	lagsPerBin    = 3
+	lagsPerBin    = 2
 )
 
 // candidateLags returns lags at which the sequence resembles itself, ascending. A signature weighs the less the more

@@ -20,7 +20,7 @@ type phaser struct {
 
 func newPhaser(t *trace.Trace, r *Result, o *order, imageOf []int32) *phaser {
 	p := &phaser{t: t, r: r, o: o, imageOf: imageOf}
-	p.sig, p.n = signatures(t, o.ids)
+	p.sig, p.n = o.signatures(o.ids), o.distinct
 	return p
 }
 

@@ -16,20 +16,29 @@ func signatureOf(g *trace.GPUEvent) signature {
 	return signature{g.Name, g.Grid, g.Block, g.Bytes, g.Kind, g.Dir}
 }
 
-// signatures numbers the signatures of the events in order of first appearance.
-func signatures(t *trace.Trace, ids []trace.GPUID) (sig []int32, distinct int) {
-	number := make(map[signature]int32)
-	sig = make([]int32, len(ids))
-	for i, id := range ids {
+// number gives each event the number of its signature, in order of first appearance among ids.
+func number(t *trace.Trace, ids []trace.GPUID) (sig []int32, distinct int) {
+	known := make(map[signature]int32)
+	sig = make([]int32, len(t.GPU))
+	for _, id := range ids {
 		s := signatureOf(&t.GPU[id])
-		n, ok := number[s]
+		n, ok := known[s]
 		if !ok {
-			n = int32(len(number))
-			number[s] = n
+			n = int32(len(known))
+			known[s] = n
 		}
-		sig[i] = n
+		sig[id] = n
 	}
-	return sig, len(number)
+	return sig, len(known)
+}
+
+// signatures returns the signatures of events in the given order.
+func (o *order) signatures(ids []trace.GPUID) []int32 {
+	sig := make([]int32, len(ids))
+	for i, id := range ids {
+		sig[i] = o.sig[id]
+	}
+	return sig
 }
 
 // skeleton returns the indices of the events whose place in the sequence is predictable: their signature recurs and has
