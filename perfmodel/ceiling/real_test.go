@@ -83,6 +83,26 @@ func TestStableDiffusion35AgainstTrace(t *testing.T) {
 	reconcile(t, w, linear, attention)
 }
 
+// All convolutions of the trace are the patch embedding of each step and the decoder of one image.
+func TestDecoderAgainstTrace(t *testing.T) {
+	w := work(t, open(t, "sd35_large"), func(o *ceiling.Options) { o.Steps = 4 })
+	var analytic, found int64
+	for i := range w.Parts {
+		analytic += w.Parts[i].Calls * w.Parts[i].FLOPs(ceiling.Convolution)
+	}
+	list := perfmodel.Attribute(loadReal(t, realtraces.SD35), perfmodel.Default())
+	for i := range list {
+		if list[i].Work.Category == perfmodel.Conv {
+			found += list[i].Work.FLOPs()
+		}
+	}
+	ratio := float64(analytic) / float64(found)
+	t.Logf("convolutions: analytic %d, traced %d, ratio %.6f", analytic, found, ratio)
+	if math.Abs(ratio-1) > 0.002 { // the trace counts biases
+		t.Errorf("convolutions: ratio %g", ratio)
+	}
+}
+
 func TestFluxAgainstMergedTrace(t *testing.T) {
 	w := work(t, open(t, "flux1"), func(o *ceiling.Options) { o.Steps, o.Height, o.Width = 4, 256, 256 })
 	main := loadReal(t, realtraces.Flux)
