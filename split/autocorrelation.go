@@ -79,6 +79,7 @@ type finding struct {
 	pieces   []piece       // in positions of the lane
 	forwards int           // most passes a step, as far as seen
 	agree    bool          // both ends of the loop agree on the boundaries
+	inside   []SubPeriod   // loops below the step
 	sparse   bool          // found in the skeleton
 	total    time.Duration
 }
@@ -147,6 +148,7 @@ func findIn(t *trace.Trace, lane []trace.GPUID, sig, at []int32, distinct int, s
 	f.period = median(lengths)
 	steps.lag, steps.time = slices.Max(lengths), f.time
 	f.loops = f.loops || n.inner(&steps)
+	f.inside = n.subPeriods(f.pieces)
 	return f
 }
 
@@ -255,7 +257,7 @@ func match(sig, pattern []int32, at, dir int) (edge, n int) {
 
 // cut gives every event its step: those of the lane by position, others by when they were launched.
 func (f *finding) cut(t *trace.Trace, o *order) Cut {
-	c := Cut{Method: "autocorrelation", StepOf: make([]int32, len(t.GPU)), Detected: len(f.pieces)}
+	c := Cut{Method: "autocorrelation", SubPeriods: f.inside, StepOf: make([]int32, len(t.GPU)), Detected: len(f.pieces)}
 	for i := range c.StepOf {
 		c.StepOf[i] = -1
 	}

@@ -151,7 +151,7 @@ func (t *tailor) join() {
 	each := func(f func(k int, s seam, minimal bool)) {
 		for k, s := range t.seams {
 			if s.kind != apart {
-				f(k, s, s.to-s.from <= least+1)
+				f(k, s, s.to-s.from <= least+least/8)
 			}
 		}
 	}

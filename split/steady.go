@@ -15,19 +15,24 @@ func markLost(t *trace.Trace, r *Result, o *order) {
 	if !o.host || len(r.Steps) == 0 {
 		return
 	}
-	begin := make([]time.Duration, len(r.Steps)) // when the first launch was; lost launches before it may be the step's
+	begin, end := make([]time.Duration, len(r.Steps)), make([]time.Duration, len(r.Steps))
+	before := o.key[o.ids[0]] // the last launch before the first step
 	for i := range r.Steps {
 		if r.Steps[i].Kernels > 0 {
 			begin[i] = o.key[r.Steps[i].First]
 		} else if i > 0 {
-			begin[i] = begin[i-1]
+			begin[i] = end[i-1]
 		}
 	}
-	end := make([]time.Duration, len(r.Steps))
 	for id, s := range r.StepOf {
 		if s >= 0 {
 			end[s] = max(end[s], o.key[id])
+		} else if o.key[id] < begin[0] {
+			before = max(before, o.key[id])
 		}
+	}
+	if before >= begin[0] {
+		before = -1 << 62
 	}
 	lost := make([]int, len(r.Steps))
 	for i := range t.Launches {
@@ -39,8 +44,15 @@ func markLost(t *trace.Trace, r *Result, o *order) {
 		if !found {
 			k--
 		}
-		if k >= 0 && l.Start <= end[k] {
+		switch { // launches between two steps count with the nearer one
+		case k < 0 && l.Start > before:
+			lost[0]++
+		case k >= 0 && (l.Start <= end[k] || k+1 == len(begin) && l.Start < end[k]+(end[k]-begin[k])/8):
 			lost[k]++
+		case k >= 0 && k+1 < len(begin) && l.Start-end[k] < begin[k+1]-l.Start:
+			lost[k]++
+		case k >= 0 && k+1 < len(begin):
+			lost[k+1]++
 		}
 	}
 	least := slices.Min(lost)
