@@ -208,6 +208,28 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// The video decoder has 73.3 M weights (with the encoder's 53.6 M the published 127 M), of which the two convolutions in time do
+// not run on a single frame. Later frames cost four times as much as the first: two doublings.
+func TestVideoDecoder(t *testing.T) {
+	m := open(t, "wan22_a14b")
+	decoder := func(frames, batch int64) *ceiling.Part {
+		w := work(t, m, func(o *ceiling.Options) { o.Frames, o.Batch, o.Height, o.Width = frames, batch, 480, 832 })
+		return &w.Parts[len(w.Parts)-1]
+	}
+	one, two := decoder(5, 1).Call(), decoder(5, 2).Call()
+	near(t, "weights", float64(2*one.Bytes-two.Bytes)/2, 73.3e6, 0.001)
+	f1, f5, f9 := decoder(1, 1).Call().FLOPs, decoder(5, 1).Call().FLOPs, decoder(9, 1).Call().FLOPs
+	if f9-f5 != f5-f1 {
+		t.Errorf("each latent frame after the first costs the same: %d, %d", f5-f1, f9-f5)
+	}
+	if r := float64(f5-f1) / float64(f1); r < 3 || r > 4 {
+		t.Errorf("four frames cost %.2f times the first", r)
+	}
+	if len(m.Notes) != 0 {
+		t.Errorf("notes: %q", m.Notes)
+	}
+}
+
 // FP8 halves what products stream and uses its own peak; attention stays in 16 bits.
 func TestPrecision(t *testing.T) {
 	m := open(t, "flux1")

@@ -145,6 +145,22 @@ func (c *config) length(field string) int64 {
 	return int64(len(list))
 }
 
+// flags returns n booleans, all true but the first when the field is not there.
+func (c *config) flags(field string, n int) []bool {
+	list := make([]bool, n)
+	for i := range list {
+		list[i] = i > 0
+	}
+	if !c.has(field) {
+		return list
+	}
+	if err := json.Unmarshal(c.fields[field], &list); err != nil || len(list) != n {
+		c.fail(field, "must be %d booleans", n)
+		return make([]bool, n)
+	}
+	return list
+}
+
 func (c *config) strings(field string, n int) []string {
 	var list []string
 	if err := json.Unmarshal(c.fields[field], &list); err != nil || len(list) != n {

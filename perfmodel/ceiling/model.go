@@ -32,7 +32,7 @@ type denoiser struct {
 }
 
 // An input is the size of one forward pass.
-type input struct{ batch, image, text, height, width int64 }
+type input struct{ batch, image, text, frames, height, width int64 }
 
 // readers read the configuration of a denoiser, by its class.
 func readers() map[string]func(*config) *denoiser {

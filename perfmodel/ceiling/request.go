@@ -45,7 +45,7 @@ func (m *Model) Work(o Options) (*Work, error) {
 		}
 	}
 	if m.vae.decode != nil {
-		err = w.part("vae decoder", 1, plain, func(b *builder) { m.vae.decode(b, o.Batch, in.height, in.width) })
+		err = w.part("vae decoder", 1, plain, func(b *builder) { m.vae.decode(b, o.Batch, in.frames, in.height, in.width) })
 	}
 	return w, err
 }
@@ -86,7 +86,7 @@ func (m *Model) input(o Options) (input, error) {
 		}
 		frames = (o.Frames-1)/m.vae.temporal + 1
 	}
-	in := input{batch: o.Batch, text: o.TextTokens, height: o.Height / m.vae.shrink, width: o.Width / m.vae.shrink}
+	in := input{batch: o.Batch, text: o.TextTokens, frames: frames, height: o.Height / m.vae.shrink, width: o.Width / m.vae.shrink}
 	if frames%d.patch[0] != 0 {
 		return bad("%d latent frames are no multiple of %d", frames, d.patch[0])
 	}

@@ -47,36 +47,36 @@ func (u *unet) forward(b *builder, in input) {
 		b.linear("added embedding 1", 1, in.batch, u.pooled, temb)
 		b.linear("added embedding 2", 1, in.batch, temb, temb)
 	}
-	b.conv("conv_in", 1, in.batch, u.in, u.channels[0], 9, area, area, 1)
+	b.conv("conv_in", 1, in.batch, u.in, u.channels[0], plane, area, area, 1)
 	skips, width := []int64{u.channels[0]}, u.channels[0]
 	for i, c := range u.channels {
 		for range u.layers[i] {
-			b.residual("down", in.batch, width, c, temb, area)
+			b.residual("down", in.batch, width, c, plane, temb, area)
 			u.transformer(b, in, u.down[i], i, area)
 			skips, width = append(skips, c), c
 		}
 		if i < last {
-			b.conv("downsample", 1, in.batch, c, c, 9, area, area/4, 1)
+			b.conv("downsample", 1, in.batch, c, c, plane, area, area/4, 1)
 			skips, area = append(skips, c), area/4
 		}
 	}
-	b.residual("mid", in.batch, width, width, temb, area)
+	b.residual("mid", in.batch, width, width, plane, temb, area)
 	u.transformer(b, in, u.down[last] || u.up[0], last, area)
-	b.residual("mid", in.batch, width, width, temb, area)
+	b.residual("mid", in.batch, width, width, plane, temb, area)
 	for j := range u.channels {
 		i := last - j
 		c := u.channels[i]
 		for range u.layers[i] + 1 {
-			b.residual("up", in.batch, width+skips[len(skips)-1], c, temb, area)
+			b.residual("up", in.batch, width+skips[len(skips)-1], c, plane, temb, area)
 			skips, width = skips[:len(skips)-1], c
 			u.transformer(b, in, u.up[j], i, area)
 		}
 		if i > 0 {
-			area *= 4
-			b.conv("upsample", 1, in.batch, c, c, 9, area, area, 1)
+			area = b.mul(area, 4)
+			b.conv("upsample", 1, in.batch, c, c, plane, area, area, 1)
 		}
 	}
-	b.conv("conv_out", 1, in.batch, width, u.out, 9, area, area, 1)
+	b.conv("conv_out", 1, in.batch, width, u.out, plane, area, area, 1)
 }
 
 // transformer adds the transformer of level i: its layers have self-attention, cross-attention and a gated MLP.
@@ -85,7 +85,7 @@ func (u *unet) transformer(b *builder, in input, present bool, i int, tokens int
 		return
 	}
 	c, n, heads := u.channels[i], u.depth[i], u.heads[i]
-	rows := in.batch * tokens
+	rows := b.mul(in.batch, tokens)
 	b.linear("transformer proj", 2, rows, c, c)
 	b.linear("q k v o", 4*n, rows, c, c)
 	b.attention("self-attention", n, in.batch, heads, tokens, tokens, c/heads)
@@ -95,11 +95,11 @@ func (u *unet) transformer(b *builder, in input, present bool, i int, tokens int
 	b.linear("MLP out", n, rows, 4*c, c)
 }
 
-// residual adds a block of two 3x3 convolutions, the projection of the time embedding (temb 0: none), and a shortcut where the
-// width changes.
-func (b *builder) residual(name string, batch, cin, cout, temb, area int64) {
-	b.conv(name+" conv", 1, batch, cin, cout, 9, area, area, 1)
-	b.conv(name+" conv", 1, batch, cout, cout, 9, area, area, 1)
+// residual adds a block of two convolutions of a number of taps, the projection of the time embedding (temb 0: none), and a
+// shortcut where the width changes.
+func (b *builder) residual(name string, batch, cin, cout, taps, temb, area int64) {
+	b.conv(name+" conv", 1, batch, cin, cout, taps, area, area, 1)
+	b.conv(name+" conv", 1, batch, cout, cout, taps, area, area, 1)
 	if temb > 0 {
 		b.linear(name+" time projection", 1, batch, temb, cout)
 	}
