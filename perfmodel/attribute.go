@@ -29,7 +29,7 @@ func Attribute(t *trace.Trace, models *Registry) []Instance {
 	a.ask()
 	a.claim()
 	list := a.instances()
-	refineAttention(list, a.heads)
+	refine(list, a.heads)
 	return list
 }
 

@@ -36,10 +36,14 @@ type surrounding struct {
 	first int      // of the denoiser's own attention
 	last  int
 	comm  bool // the trace has collectives
+
+	unfused     []unfused
+	projections []projection // of linear layers, zero for others
+	roles       []roles      // of linear layers
 }
 
-// refineAttention names the attentions of a trace by what surrounds them.
-func refineAttention(list []Instance, sizes []*heads) {
+// refine names the attentions and the linear layers of a trace by what surrounds them.
+func refine(list []Instance, sizes []*heads) {
 	s := surrounding{list: list, sizes: sizes, first: -1}
 	s.findDenoiser()
 	for i := 0; i < len(list); i++ {
@@ -50,6 +54,7 @@ func refineAttention(list []Instance, sizes []*heads) {
 			s.markUnfused(i)
 		}
 	}
+	s.nameProjections()
 }
 
 // findDenoiser finds the span of the attention that the denoiser spends most of its work on: by FLOPs the greatest of those
@@ -208,7 +213,22 @@ func (s *surrounding) markUnfused(i int) {
 	scores, values := s.product(i, -1), s.product(i, 1)
 	if scores >= 0 && values >= 0 {
 		s.list[scores].Work.Kind, s.list[values].Work.Kind = kindScores, kindValues
+		s.unfused = append(s.unfused, unfused{scores, values})
 	}
+}
+
+// An unfused attention is the two products around a softmax.
+type unfused struct{ scores, values int }
+
+// heads returns the sizes of an unfused attention, whose batch counts heads; ok = false when its products have none.
+func (s *surrounding) heads(u unfused) (h heads, ok bool) {
+	q, errQ := s.list[u.scores].Call.Tensor(0)
+	v, errV := s.list[u.values].Call.Tensor(1)
+	if errQ != nil || errV != nil || len(q.Dims) < 3 || len(v.Dims) < 3 {
+		return h, false
+	}
+	h = heads{batch: 1, query: q.last(2), shared: v.last(2), nq: q.last(1), nk: v.last(1), d: q.last(0), e: v.last(0)}
+	return h, true
 }
 
 // product returns the next product of batches in a direction, -1 when there is none near.

@@ -1,0 +1,193 @@
+package perfmodel
+
+import (
+	"math/bits"
+
+	"github.com/ditlens/ditlens/trace"
+)
+
+// The linear layers of a transformer look alike; their sizes and their places tell them apart. An MLP widens its tokens and
+// narrows them again, the projections of an attention stand before and after it with the width of its heads, and the
+// layers that act on the conditioning have a row for each image instead of each token.
+
+// roles is the set of roles that the calls of one operator with the same arguments play.
+type roles uint8
+
+const (
+	rolesQKV roles = 1 << iota
+	rolesOut
+	rolesUp
+	rolesDown
+	rolesJointDown
+	rolesModulation
+	rolesConditioning
+)
+
+// names of the roles, by bit.
+var roleNames = [...]string{"q, k, v projection", "attention output projection", "MLP up", "MLP down",
+	"MLP down with attention output", "adaLN projection", "conditioning"}
+
+// name returns the name of one role, or of the projections of an attention; "" for other sets.
+func (r roles) name() string {
+	switch {
+	case r == rolesQKV|rolesOut:
+		return "attention projections"
+	case bits.OnesCount8(uint8(r)) != 1:
+		return ""
+	}
+	return roleNames[bits.TrailingZeros8(uint8(r))]
+}
+
+// A projection is the sizes of a linear layer: (rows, depth) times (depth, width). Rows is 0 for what is none.
+type projection struct {
+	rows, depth, width int64
+}
+
+// A signature is equal for calls of one operator with the same arguments.
+type signature struct {
+	name string
+	in   *trace.Inputs
+}
+
+const mlpReach = 40 // instances between the two layers of an MLP: an attention and other streams may come between
+
+// nameProjections names the linear layers. All calls with the same arguments get one name.
+func (s *surrounding) nameProjections() {
+	s.projections = make([]projection, len(s.list))
+	for i := range s.list {
+		if in := &s.list[i]; in.Work.Category == GEMM && in.Missing == nil && in.Work.Kind == "" {
+			p := &s.projections[i]
+			p.rows, p.depth, p.width = productOf(&in.Call)
+		}
+	}
+	s.roles = make([]roles, len(s.list))
+	for i := range s.list {
+		s.findMLP(i)
+	}
+	for i := range s.list {
+		s.findConditioning(i)
+	}
+	for i, h := range s.sizes {
+		if h != nil {
+			s.findInputs(i, h)
+			s.findOutputs(i, h)
+		}
+	}
+	for _, u := range s.unfused {
+		if h, ok := s.heads(u); ok {
+			s.findInputs(u.scores, &h)
+			s.findOutputs(u.values, &h)
+		}
+	}
+	all := make(map[signature]roles)
+	for i, r := range s.roles {
+		if r != 0 {
+			all[s.signature(i)] |= r
+		}
+	}
+	for i := range s.list {
+		if s.projections[i].rows > 0 {
+			s.list[i].Work.Kind = all[s.signature(i)].name()
+		}
+	}
+}
+
+func (s *surrounding) signature(i int) signature {
+	c := &s.list[i].Call
+	return signature{c.Name, c.Inputs}
+}
+
+// findMLP finds the first layer to a second, or both where one is the gate of the other. Between them the width may have been
+// halved by a gate, or widened by the result of an attention that is projected with it.
+func (s *surrounding) findMLP(j int) {
+	down := s.projections[j]
+	if down.rows == 0 || down.depth <= down.width {
+		return
+	}
+	var up projection
+	for i := j - 1; i >= max(0, j-mlpReach); i-- {
+		p := s.projections[i]
+		switch {
+		case p.rows != down.rows:
+			continue
+		case s.roles[i]&(rolesDown|rolesJointDown) != 0:
+			return // the layer before
+		case up.rows == 0 && p.depth == down.width && p.width > p.depth:
+			if s.roles[j] = narrowing(down.depth, p); s.roles[j] != 0 {
+				up = p
+				s.roles[i] = rolesUp
+			}
+		case p == up:
+			s.roles[i] = rolesUp
+		}
+	}
+}
+
+// narrowing returns the role of a layer of some depth that may follow a widening one, 0 when it does not.
+func narrowing(depth int64, up projection) roles {
+	switch depth {
+	case up.width, up.width / 2:
+		return rolesDown
+	case up.width + up.depth, up.width/2 + up.depth:
+		return rolesJointDown
+	}
+	return 0
+}
+
+// findConditioning finds the layers of the denoiser with a row for each image. Those that make several vectors as wide as the
+// hidden state are for adaLN.
+func (s *surrounding) findConditioning(i int) {
+	p := s.projections[i]
+	if s.first < 0 || i < s.first-projectionReach || i > s.last+projectionReach || s.roles[i] != 0 {
+		return
+	}
+	main := s.sizes[s.first]
+	hidden := product(main.query, main.d)
+	switch {
+	case p.rows == 0 || p.rows > main.batch:
+	case hidden > 0 && p.width >= 2*hidden && p.width%hidden == 0 && p.width <= mostVectors*hidden:
+		s.roles[i] = rolesModulation
+	default:
+		s.roles[i] = rolesConditioning
+	}
+}
+
+// findInputs finds the projections before an attention that are as wide as its heads, back to what belongs to the layer before.
+func (s *surrounding) findInputs(i int, h *heads) {
+	q, kv := product(h.query, h.d), product(h.shared, h.d)
+	for j := i - 1; j >= max(0, i-projectionReach) && s.sizes[j] == nil; j-- {
+		p := s.projections[j]
+		switch {
+		case s.roles[j]&(rolesDown|rolesJointDown|rolesOut) != 0:
+			return
+		case p.rows == 0 || s.roles[j] != 0 || p.rows > product(h.batch, max(h.nq, h.nk)):
+			continue
+		case p.width == q || p.width == kv || p.width == sum(q, kv, kv) || p.width == sum(kv, kv):
+			s.roles[j] = rolesQKV
+		}
+	}
+}
+
+// findOutputs finds the first projection of each token stream behind an attention, up to the MLP.
+func (s *surrounding) findOutputs(i int, h *heads) {
+	inner := product(h.query, h.e)
+	var seen [4]int64
+	n := 0
+	for j := i + 1; j < min(len(s.list), i+projectionReach) && s.sizes[j] == nil && n < len(seen); j++ {
+		p := s.projections[j]
+		switch {
+		case s.roles[j]&(rolesUp|rolesDown|rolesJointDown) != 0:
+			return
+		case p.rows == 0 || p.depth != inner || s.roles[j] != 0 || p.rows > product(h.batch, h.nq):
+			continue
+		}
+		for _, rows := range seen[:n] {
+			if rows == p.rows {
+				return // the next layer's
+			}
+		}
+		seen[n] = p.rows
+		n++
+		s.roles[j] = rolesOut
+	}
+}
