@@ -80,11 +80,8 @@ func (v conv) work(c *Call) (Work, error) {
 	if v.transposed != none {
 		transposed, _ = c.Bool(v.transposed)
 	}
-	groups := int64(1)
-	if g, ok := c.Int(v.groups); ok {
-		groups = g
-	}
 	win, n, cin := v.window(&in, &x, &weight)
+	groups := v.groupsOf(c, &weight, cin, transposed)
 	in.require(groups > 0, "number of groups")
 	if in.err != nil {
 		return Work{}, in.err
@@ -120,6 +117,18 @@ func (v conv) work(c *Call) (Work, error) {
 	return in.done(w)
 }
 
+// groupsOf returns the number of groups. Operators without an argument for it have one group, or are depthwise: then
+// the weight tells.
+func (v conv) groupsOf(c *Call, weight *Tensor, cin int64, transposed bool) int64 {
+	if g, ok := c.Int(v.groups); ok {
+		return g
+	}
+	if each := weight.Dims[1]; v.groups == none && !transposed && each > 0 && cin%each == 0 {
+		return cin / each
+	}
+	return 1
+}
+
 // window reads the spatial parts. The input may lack the batch dimension.
 func (v conv) window(in *reading, x, weight *Tensor) (w window, n, cin int64) {
 	w.n = len(weight.Dims) - 2
@@ -147,8 +156,8 @@ func (v conv) window(in *reading, x, weight *Tensor) (w window, n, cin int64) {
 	return w, n, cin
 }
 
-// spatial reads a list of n numbers, or of one that stands for all, or of none, which leaves the value given. So does an
-// argument that the operator does not have; one that was not recorded is missing.
+// spatial reads a list of n numbers, or of one that stands for all, or of none, which leaves the value given. So does
+// an argument that the operator does not have; one that was not recorded is missing.
 func (r *reading) spatial(i, n int, to *[3]int64, value, least int64) {
 	for k := range to {
 		to[k] = value

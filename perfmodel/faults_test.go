@@ -216,6 +216,8 @@ func TestBL68Convolutions(t *testing.T) {
 	wants(t, conv(bf16(1, 512, 128, 128), bf16(512, 256, 3, 3), tail("[2, 2]", "[1, 1]", "True", "[1, 1]", "1")),
 		38_654_705_664,
 		2*(512*128*128+512*256*9+256*256*256))
+	wants(t, call("aten::_conv_depthwise2d", bf16(1, 256, 64, 64), bf16(256, 1, 3, 3), list("[3, 3]"), absent, list("[1, 1]"), list("[1, 1]"),
+		list("[1, 1]")), 18_874_368, 2*(2*1_048_576+2304))
 	// Grouped and transposed: the weight holds the outputs of one group.
 	wants(t, conv(bf16(1, 64, 8, 8), bf16(64, 16, 2, 2), tail("[2]", "[0]", "True", "[0]", "4")), 2*64*64*16*4,
 		2*(64*64+64*16*4+64*256))
