@@ -61,11 +61,35 @@ func (a Auto) Split(ctx context.Context, in *Input) (*Result, error) {
 	}
 	best := choose(found)
 	a.compare(in, best, found)
+	if other := a.otherWork(in, best); other != "" {
+		message := fmt.Sprintf("%d repeats, but %s marks another kind of work", len(best.Steps), other)
+		attempts = append(attempts, Attempt{Mode: a.Name(), Code: CodeLowQuality, Message: message, Steps: len(best.Steps)})
+		return nil, a.nothing(in, none, attempts)
+	}
 	if best.Images[0].Marker == "" && none != nil && none.Images != nil && none.Images[0].Marker != "" {
 		claim(best, none.Images)
 	}
 	best.Mode, best.Attempts = a.Name(), attempts
 	return best, nil
+}
+
+// otherWork returns the annotation that says that the trace is of a language model or of training, "" if there is none or markers of
+// diffusion found the steps.
+func (a Auto) otherWork(in *Input, best *Result) string {
+	g := a.Grammar
+	if g == nil {
+		g = DefaultGrammar()
+	}
+	if best.Method == "marker" {
+		return ""
+	}
+	for i := range in.Trace.Annotations {
+		name := in.Trace.Annotations[i].Name
+		if m, ok := g.read(name); ok && m.Meaning == OtherWork {
+			return name
+		}
+	}
+	return ""
 }
 
 func (a Auto) nothing(in *Input, none *Result, attempts []Attempt) error {

@@ -37,7 +37,7 @@ func (a Autocorrelation) Split(ctx context.Context, in *Input) (*Result, error) 
 	c := f.cut(in.Trace, o)
 	c.Mode = a.Name()
 	r := assemble(in, c, o)
-	f.judge(r)
+	f.judge(in.Trace, r, o)
 	r.NonEmptyModes = []string{a.Name()}
 	r.Attempts = []Attempt{{Mode: a.Name(), Code: CodeOK, Message: f.describe(), Steps: len(r.Steps)}}
 	if r.Confidence < minConfidence {
@@ -300,7 +300,7 @@ func (f *finding) describe() string {
 }
 
 // judge sets the confidence and its reasons.
-func (f *finding) judge(r *Result) {
+func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 	share := 0.0
 	var steps, all time.Duration
 	for _, s := range r.Steps {
@@ -334,6 +334,12 @@ func (f *finding) judge(r *Result) {
 		say(-0.45, "the repeated part holds no repeated blocks and stands alone: it may be the layers of one pass")
 	default:
 		say(-0.1, "no repeated blocks inside a step")
+	}
+	if len(r.Phases) == 1 {
+		say(-0.15, "nothing is launched before or after the loop that would tell what it is")
+	}
+	if why := speaksAgainst(t, r, o); why != "" {
+		say(-0.6, "%s", why)
 	}
 	r.Confidence = max(0, min(1, conf))
 }

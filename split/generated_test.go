@@ -40,3 +40,29 @@ func TestGeneratedScenes(t *testing.T) {
 		t.Errorf("%d of %d scenes exact, %d given up, %d wrong", exact, total, unsure, wrong)
 	}
 }
+
+// TestOtherWorkloadsAreNotTakenForDenoising plays decoding of a language model and training, which repeat as well.
+func TestOtherWorkloadsAreNotTakenForDenoising(t *testing.T) {
+	decode := func(layers int) []string {
+		return cat([]string{"embedding"}, repeat(layers, "rms_norm", "qkv_gemm", "rope", "reshape_and_cache_kernel", "paged_attention_v2", "o_gemm", "silu_mul", "mlp_gemm"),
+			[]string{"rms_norm", "lm_head", "softmax", "top_p_sampling"})
+	}
+	train := func(layers int) []string {
+		return cat([]string{"copy"}, repeat(layers, "norm", "gemm", "attn_fwd", "gemm2"), []string{"loss"}, repeat(layers, "gemm_b", "attn_bwd", "norm_backward"),
+			[]string{"multi_tensor_apply_kernel_adam", "zero"})
+	}
+	for name, steps := range map[string][]string{
+		"decode": repeat(20, decode(32)...), "one decode step": decode(40), "training": repeat(3, train(12)...),
+		"layers alone": repeat(36, "norm", "gemm", "attn", "gemm2", "act", "gemm3"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newTape(t)
+			x.row(10, steps...)
+			_, err := split.Auto{}.Split(t.Context(), &split.Input{Trace: x.trace()})
+			var no *split.NoSteadyStateError
+			if !errors.As(err, &no) {
+				t.Errorf("error %v, want *NoSteadyStateError", err)
+			}
+		})
+	}
+}

@@ -13,6 +13,7 @@ const (
 	ImageMarker                    // one call of the pipeline
 	PhaseMarker                    // a phase outside the steps, see Pattern.Phase
 	WindowMarker                   // a window of the profiler: an image, a step, or neither
+	OtherWork                      // a step of another kind of workload: a language model's, an optimizer's
 	NoMarker                       // no part of a diffusion run; hides a pattern before it
 )
 
@@ -38,6 +39,7 @@ func DefaultGrammar() Grammar {
 	}
 	return Grammar{
 		p(`^ProfilerStep#\d+$`, WindowMarker),
+		p(`(?i)^execute_.*context_.*generation|^step\[(DECODE|EXTEND|PREFILL|MIXED)|^Optimizer\.(step|zero_grad)#|_dummy_run$`, OtherWork),
 		p(`(?i)^(model_inference|pipeline_call|inference_total)$`, ImageMarker),
 		p(`^execute_diffusion_(?P<batch>\d+)_(?P<height>\d+)x(?P<width>\d+)$`, ImageMarker),
 		p(`(?i)^(diffusion_|sampling_)?denois(e|ing)_step[_#]?(?P<index>\d+)?(_t.*)?$`, StepMarker),

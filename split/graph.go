@@ -30,7 +30,7 @@ func (g Graph) Split(ctx context.Context, in *Input) (*Result, error) {
 	c := f.cut(in.Trace, o)
 	c.Method, c.Mode = "graph", g.Name()
 	r := assemble(in, c, o)
-	f.judge(r)
+	f.judge(in.Trace, r, o)
 	message := fmt.Sprintf("%d steps of %d graph launches", len(r.Steps), replays)
 	r.NonEmptyModes = []string{g.Name()}
 	r.Attempts = []Attempt{{Mode: g.Name(), Code: CodeOK, Message: message, Steps: len(r.Steps)}}
