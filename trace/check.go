@@ -50,9 +50,9 @@ func (b *Builder) validate() error {
 	return nil
 }
 
-// Check returns an error that names the first violated invariant of a Trace, nil if all hold: slices are sorted, IDs point
-// to what is there, parents come first and on the same thread, every launch counts its GPU events, and the GPU time of
-// linked and unlinked events is the GPU time of all.
+// Check returns an error that names violated invariants of a Trace, nil if all hold: slices are sorted, IDs point to what is
+// there, parents enclose the start of their children on the same thread, every launch counts its GPU events, and every
+// GPU event is in one place.
 func (t *Trace) Check() error {
 	return errors.Join(t.checkOps(), t.checkLaunches(), t.checkGPU(), t.checkRest())
 }
@@ -70,6 +70,8 @@ func (t *Trace) checkOps() error {
 			return fmt.Errorf("operator %d: parent %d does not come before it", i, o.Parent)
 		case o.Parent != None && t.Ops[o.Parent].Thread != o.Thread:
 			return fmt.Errorf("operator %d: parent %d is on another thread", i, o.Parent)
+		case o.Parent != None && (o.Start < t.Ops[o.Parent].Start || o.Start > t.Ops[o.Parent].End()):
+			return fmt.Errorf("operator %d: parent %d does not enclose its start", i, o.Parent)
 		case o.Frame < None || int(o.Frame) >= len(t.Frames):
 			return fmt.Errorf("operator %d: frame %d does not exist", i, o.Frame)
 		case o.Dur < 0:

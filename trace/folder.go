@@ -46,8 +46,12 @@ type Candidate struct {
 func FindTraces(ctx context.Context, dir string) ([]Candidate, error) {
 	var list []Candidate
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
+		switch {
+		case err != nil && path == dir:
 			return err
+		case err != nil:
+			list = append(list, Candidate{Path: path, Rank: -1, Reason: "cannot be read: " + err.Error()})
+			return nil
 		}
 		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 			return nil
@@ -67,17 +71,17 @@ func FindTraces(ctx context.Context, dir string) ([]Candidate, error) {
 	return list, nil
 }
 
-// survey counts what a file holds. Only a file that cannot be opened or read is an error.
+// survey counts what a file holds. Only the end of ctx is an error.
 func survey(ctx context.Context, path string) (Candidate, error) {
 	c := Candidate{Path: path, Rank: -1}
 	err := eachText(ctx, path, func(_ File, src *source) error { return c.count(src) })
 	switch {
 	case ctx.Err() != nil:
 		return c, ctx.Err()
-	case errors.Is(err, fs.ErrPermission):
-		return c, err
-	case err != nil && c.Events == 0:
+	case errors.Is(err, ErrNotTrace) && c.Events == 0:
 		c.Reason = "not a trace"
+	case err != nil && c.Events == 0:
+		c.Reason = "cannot be read: " + err.Error()
 	}
 	if c.Rank == -1 {
 		c.Rank = rankInName(path)

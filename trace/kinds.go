@@ -14,7 +14,10 @@ func launchKind(name string) LaunchKind {
 		return CaptureBegin
 	case strings.Contains(low, "streamendcapture"):
 		return CaptureEnd
-	case strings.Contains(low, "launchkernel"), strings.Contains(low, "launchcooperative"), strings.Contains(low, "culaunch"):
+	case strings.Contains(low, "launchhostfunc"):
+		return LaunchOther // runs on the host
+	case strings.Contains(low, "launchkernel"), strings.Contains(low, "launchcooperative"), strings.Contains(low, "launchmulti"),
+		strings.HasPrefix(low, "culaunch"), low == "cudalaunch":
 		return LaunchKernel
 	case strings.Contains(low, "synchronize"), strings.Contains(low, "streamwait"):
 		return LaunchSync

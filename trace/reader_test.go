@@ -146,3 +146,24 @@ func FuzzLoad(f *testing.F) {
 		records(trace.NewReader(bytes.NewReader(data), trace.ReadOptions{}))
 	})
 }
+
+// FuzzArgs: no arguments make Load fail, and equal ones are shared.
+func FuzzArgs(f *testing.F) {
+	f.Add(`[[1,2],[[3],[4]]]`, `["float","TensorList"]`, `["","x"]`, `[[2,1],[[1],[1]]]`)
+	f.Add(`[NaN]`, `{}`, `[1,null,true]`, `"x"`)
+	f.Add(`[[1e3,-1,99999999999999999999]]`, `[[]]`, `["\ud800"]`, `[[[[]]]]`)
+	f.Fuzz(func(t *testing.T, dims, types, values, strides string) {
+		args := fmt.Sprintf(`"Input Dims":%s,"Input type":%s,"Concrete Inputs":%s,"Input Strides":%s`, dims, types, values, strides)
+		text := document(op("a", 0, 1, args), kernel("k", 5, 1, 0, 1), op("a", 10, 1, args))
+		tr, err := trace.Read(t.Context(), trace.LoadOptions{}, "args", strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tr.Check(); err != nil {
+			t.Error(err)
+		}
+		if len(tr.Ops) == 2 && tr.Ops[0].Name == "a" && tr.Ops[1].Name == "a" && tr.Ops[0].Inputs != tr.Ops[1].Inputs {
+			t.Errorf("equal arguments are not shared: %+v, %+v", tr.Ops[0].Inputs, tr.Ops[1].Inputs)
+		}
+	})
+}

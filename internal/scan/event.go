@@ -1,8 +1,6 @@
 package scan
 
-import (
-	"bytes"
-)
+import "bytes"
 
 // An Event is one element of the event array. All its slices point into the scanner's window and are valid until the
 // next call of Next.
