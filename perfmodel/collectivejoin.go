@@ -7,10 +7,9 @@ import (
 	"github.com/ditlens/ditlens/trace"
 )
 
-// NCCL kernels carry their sizes. RCCL kernels carry nothing, and no launch has their correlation; but the host
-// records each collective (record_param_comms) and a process group runs its collectives one after the other on a
-// stream of its own. So the k-th kernel of a stream is the k-th record of a group, if their numbers agree and no
-// kernel starts before its record.
+// NCCL kernels carry their sizes. RCCL kernels carry nothing, and no launch has their correlation; but the host records each
+// collective (record_param_comms) and a process group runs its collectives one after the other on a stream of its own. So the
+// k-th kernel of a stream is the k-th record of a group, if their numbers agree and no kernel starts before its record.
 
 const joinedInOrder = "the kernel names no collective: matched by order to the host's records"
 
@@ -20,8 +19,8 @@ type channel[ID ~int32, Key comparable] struct {
 	ids []ID
 }
 
-// joinCollectives returns for each collective kernel without operator the record that it is of. Kernels of streams
-// that fit no group, or more than one, are left out.
+// joinCollectives returns for each collective kernel without operator the record that it is of. Kernels of streams that fit no
+// group, or more than one, are left out.
 func joinCollectives(t *trace.Trace) map[trace.GPUID]trace.OpID {
 	streams := orphanCollectives(t)
 	if len(streams) == 0 {
@@ -84,8 +83,7 @@ func fits(t *trace.Trace, kernels []trace.GPUID, records []trace.OpID) bool {
 	return true
 }
 
-// orphanCollectives returns the collective kernels that no operator launched and that say nothing of themselves, by
-// stream.
+// orphanCollectives returns the collective kernels that no operator launched and that say nothing of themselves, by stream.
 func orphanCollectives(t *trace.Trace) []channel[trace.GPUID, [2]int64] {
 	var list []channel[trace.GPUID, [2]int64]
 	names := map[string]bool{}

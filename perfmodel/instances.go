@@ -75,8 +75,8 @@ func (a *attribution) replayed(g trace.GPUID, o trace.OpID) bool {
 	return !a.t.Ops[o].Captured
 }
 
-// isRegion reports whether an operator is a named range around others' work rather than an operator: it has no
-// namespace and was given no tensors. "Torch-Compiled Region: 0/0" and a user's own range are such.
+// isRegion reports whether an operator is a named range around others' work rather than an operator: it has no namespace
+// and was given no tensors. "Torch-Compiled Region: 0/0" and a user's own range are such.
 func isRegion(op *trace.Op) bool {
 	if strings.Contains(op.Name, "::") && !strings.HasPrefix(op.Name, "autograd::engine::") {
 		return false
