@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-const models = "../../perfmodel/ceiling/testdata/"
+const models = "../../perfmodel/ceiling/testdata/models/"
 
 func TestCeiling(t *testing.T) {
 	tests := []struct {

@@ -11,7 +11,7 @@ import (
 
 func open(t *testing.T, name string) *ceiling.Model {
 	t.Helper()
-	m, err := ceiling.Open(os.DirFS("testdata/" + name))
+	m, err := ceiling.Open(os.DirFS("testdata/models/" + name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestLinearAttention(t *testing.T) {
 
 // What a request scales with, on every model.
 func TestScaling(t *testing.T) {
-	models, err := os.ReadDir("testdata")
+	models, err := os.ReadDir("testdata/models")
 	if err != nil {
 		t.Fatal(err)
 	}

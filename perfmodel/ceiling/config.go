@@ -105,7 +105,7 @@ func (c *config) flag(field string) bool { return c.has(field) && string(c.field
 // ints returns a list of positive whole numbers. One number stands for n equal ones when n > 0.
 func (c *config) ints(field string, n int) []int64 {
 	var list []int64
-	if raw := c.fields[field]; len(raw) > 0 && raw[0] != '[' {
+	if raw := c.fields[field]; n > 0 && c.has(field) && raw[0] != '[' {
 		v := c.int(field)
 		for range n {
 			list = append(list, v)

@@ -21,7 +21,7 @@ import (
 // edited returns the configuration of a test model with one field changed, or removed when to is nil.
 func edited(t *testing.T, file, field string, to any) fstest.MapFS {
 	t.Helper()
-	data, err := os.ReadFile("testdata/" + file)
+	data, err := os.ReadFile("testdata/models/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,6 +58,7 @@ func TestConfigErrors(t *testing.T) {
 		{"contradiction: heads", "z_image/transformer/config.json", "n_heads", 31},
 		{"too few levels", "sdxl/unet/config.json", "attention_head_dim", []int{5, 10}},
 		{"unknown class", "flux1/transformer/config.json", "_class_name", "MyTransformer"},
+		{"no list", "sdxl/unet/config.json", "block_out_channels", false},
 		{"patch of two", "wan22_a14b/transformer/config.json", "patch_size", []int{2, 2}},
 	}
 	for _, tt := range tests {
@@ -199,18 +200,20 @@ func TestBadWeights(t *testing.T) {
 
 // No configuration makes the package panic or count negative work.
 func FuzzOpen(f *testing.F) {
-	models, err := os.ReadDir("testdata")
+	models, err := os.ReadDir("testdata/models")
 	if err != nil {
 		f.Fatal(err)
 	}
 	for _, dir := range models {
 		for _, file := range []string{"/transformer/config.json", "/unet/config.json"} {
-			if data, err := os.ReadFile("testdata/" + dir.Name() + file); err == nil {
-				vae, _ := os.ReadFile("testdata/" + dir.Name() + "/vae/config.json") // nil without one
+			if data, err := os.ReadFile("testdata/models/" + dir.Name() + file); err == nil {
+				vae, _ := os.ReadFile("testdata/models/" + dir.Name() + "/vae/config.json") // nil without one
 				f.Add(data, vae, int64(1024), int64(1))
 			}
 		}
 	}
+	f.Add([]byte(`{"_class_name":"FluxTransformer2DModel","in_channels":1,"num_layers":1,"attention_head_dim":1,"num_attention_heads":1,`+
+		`"joint_attention_dim":1,"pooled_projection_dim":1}`), []byte(`{"_class_name":"AutoencoderKL","block_out_channels":false}`), int64(1024), int64(1))
 	f.Fuzz(func(t *testing.T, denoiser, vae []byte, size, frames int64) {
 		folder := fstest.MapFS{"transformer/config.json": &fstest.MapFile{Data: denoiser}}
 		if !bytes.Equal(vae, nil) {
