@@ -27,13 +27,35 @@ func (g *ModulationGroup) Streams() float64 { return float64(g.Bytes) / float64(
 func (g *ModulationGroup) FusedStreams() float64 { return float64(g.Fused) / float64(g.Tensor) }
 
 // Modulations finds the adaLN groups among the instances of a trace, which must be in the order of [Attribute].
-func Modulations(instances []Instance) []ModulationGroup {
-	m := modulations{list: instances, used: make([]bool, len(instances))}
-	for i := range instances {
-		if m.used[i] || instances[i].Missing != nil {
+func Modulations(instances []Instance) (groups []ModulationGroup) {
+	for _, d := range byDevice(instances) {
+		m := modulations{list: make([]*Instance, len(d)), used: make([]bool, len(d))}
+		for k, i := range d {
+			m.list[k] = &instances[i]
+		}
+		m.find()
+		for _, g := range m.groups {
+			groups = append(groups, g.of(d))
+		}
+	}
+	return groups
+}
+
+// of returns the group with its indices taken from those of a device.
+func (g ModulationGroup) of(device []int) ModulationGroup {
+	for _, list := range [...][]int{g.Members, g.Projection} {
+		for k, i := range list {
+			list[k] = device[i]
+		}
+	}
+	return g
+}
+
+func (m *modulations) find() {
+	for i, in := range m.list {
+		if m.used[i] || in.Missing != nil {
 			continue
 		}
-		in := &instances[i]
 		switch compiled := strings.HasPrefix(in.Call.Name, "triton_"); {
 		case compiled && in.Work.Category == Modulation:
 			m.compiled(i)
@@ -41,7 +63,6 @@ func Modulations(instances []Instance) []ModulationGroup {
 			m.eager(i)
 		}
 	}
-	return m.groups
 }
 
 const (
@@ -52,7 +73,7 @@ const (
 )
 
 type modulations struct {
-	list   []Instance
+	list   []*Instance // of one device
 	used   []bool
 	groups []ModulationGroup
 	buffer [16]Tensor
@@ -211,7 +232,7 @@ func (m *modulations) fusedShape(i int) (x Tensor, h hidden, full int) {
 // statistics returns the kernels just before i that take the statistics of its norm.
 func (m *modulations) statistics(i int, h hidden) []int {
 	for j := i - 1; j >= max(0, i-2); j-- {
-		in := &m.list[j]
+		in := m.list[j]
 		if in.Work.Category != Norm || in.Missing != nil || m.used[j] || !fusionOf(in.Call.Name).any(opLayerNorm) {
 			continue
 		}
@@ -225,7 +246,7 @@ func (m *modulations) statistics(i int, h hidden) []int {
 // next returns the norm that follows a gated residual, -1 when it is part of another group.
 func (m *modulations) next(i int, h hidden) int {
 	for j := i + 1; j < min(len(m.list), i+modulationReach); j++ {
-		in := &m.list[j]
+		in := m.list[j]
 		if in.Work.Category != Modulation || in.Missing != nil {
 			continue
 		}
@@ -266,7 +287,7 @@ func (m *modulations) add(g ModulationGroup, h hidden, x *Tensor) {
 // projection returns the nearest linear layer before i that makes vectors for h and that no group has, and the SiLU before it.
 func (m *modulations) projection(i int, h hidden) []int {
 	for j := i - 1; j >= max(0, i-projectionSteps); j-- {
-		in := &m.list[j]
+		in := m.list[j]
 		if in.Work.Category != GEMM || in.Missing != nil || m.used[j] {
 			continue
 		}

@@ -29,9 +29,9 @@ const (
 	softmaxReach    = 64   // instances between the two products of an unfused attention, each way
 )
 
-// A surrounding is the sequence of instances of a trace, looked at for what they tell of each other.
+// A surrounding is the sequence of instances of one device, looked at for what they tell of each other.
 type surrounding struct {
-	list  []Instance
+	list  []*Instance
 	sizes []*heads // of attentions, nil for others
 	first int      // of the denoiser's own attention
 	last  int
@@ -44,17 +44,41 @@ type surrounding struct {
 
 // refine names the attentions and the linear layers of a trace by what surrounds them.
 func refine(list []Instance, sizes []*heads) {
-	s := surrounding{list: list, sizes: sizes, first: -1}
+	for _, d := range byDevice(list) {
+		s := surrounding{list: make([]*Instance, len(d)), sizes: make([]*heads, len(d)), first: -1}
+		for k, i := range d {
+			s.list[k], s.sizes[k] = &list[i], sizes[i]
+		}
+		s.nameAttentions()
+		s.nameProjections()
+	}
+}
+
+// byDevice returns the indices of the instances of each device, in order of the devices' first instances.
+func byDevice(list []Instance) (sequences [][]int) {
+	of := make(map[int32]int)
+	for i := range list {
+		k, ok := of[list[i].Device]
+		if !ok {
+			k = len(sequences)
+			of[list[i].Device] = k
+			sequences = append(sequences, make([]int, 0, len(list)-i))
+		}
+		sequences[k] = append(sequences[k], i)
+	}
+	return sequences
+}
+
+func (s *surrounding) nameAttentions() {
 	s.findDenoiser()
-	for i := 0; i < len(list); i++ {
+	for i, h := range s.sizes {
 		switch {
-		case sizes[i] != nil:
+		case h != nil:
 			s.refine(i)
-		case list[i].Work.Category == Softmax:
+		case s.list[i].Work.Category == Softmax:
 			s.markUnfused(i)
 		}
 	}
-	s.nameProjections()
 }
 
 // findDenoiser finds the span of the attention that the denoiser spends most of its work on: by FLOPs the greatest of those
@@ -186,7 +210,7 @@ func (s *surrounding) hasRows(i int, rows int64) bool {
 
 // tokens returns the rows of a projection per batch entry, 0 when the instance is none.
 func (s *surrounding) tokens(i int, batch int64) int64 {
-	in := &s.list[i]
+	in := s.list[i]
 	if in.Work.Category != GEMM || in.Missing != nil || in.Call.Inputs == nil || batch < 1 {
 		return 0
 	}

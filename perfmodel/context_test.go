@@ -222,3 +222,43 @@ func conserved(t *testing.T, tr *trace.Trace, list []perfmodel.Instance) (sum ti
 	}
 	return sum
 }
+
+// Two ranks in one trace: what one device does is no surrounding of the other's.
+func TestSurroundingsAreOfOneDevice(t *testing.T) {
+	var one scene
+	one.linear(2 * 4096)
+	one.linear(2 * 333)
+	one.selfAttend(2, 4429)
+	eagerBlock(&one, 2, 128, 64)
+	var both scene
+	both.t.Ops = one.t.Ops
+	for _, g := range one.t.GPU {
+		for device := range int32(2) {
+			g.Device = device
+			both.t.Ops = append(both.t.Ops, one.t.Ops[g.Op])
+			e := g
+			e.Op = trace.OpID(len(both.t.Ops) - 1)
+			both.t.GPU = append(both.t.GPU, e)
+		}
+	}
+	list := perfmodel.Attribute(&both.t, perfmodel.Default())
+	for i, in := range list {
+		if i%2 != int(in.Device) {
+			t.Errorf("instance %d is of device %d", i, in.Device)
+		}
+		if in.Work.Category == perfmodel.Attention && in.Work.Kind != "joint self-attention of 4096 + 333 tokens" {
+			t.Errorf("device %d: %s", in.Device, in.Work.Kind)
+		}
+	}
+	groups := perfmodel.Modulations(list)
+	if len(groups) != 2 {
+		t.Fatalf("%d groups, want 2", len(groups))
+	}
+	for d, g := range groups {
+		for _, i := range append(g.Members, g.Projection...) {
+			if int(list[i].Device) != d {
+				t.Errorf("group %d has an instance of device %d", d, list[i].Device)
+			}
+		}
+	}
+}

@@ -55,7 +55,7 @@ const mlpReach = 40 // instances between the two layers of an MLP: an attention 
 func (s *surrounding) nameProjections() {
 	s.projections = make([]projection, len(s.list))
 	for i := range s.list {
-		if in := &s.list[i]; in.Work.Category == GEMM && in.Missing == nil && in.Work.Kind == "" {
+		if in := s.list[i]; in.Work.Category == GEMM && in.Missing == nil && in.Work.Kind == "" {
 			p := &s.projections[i]
 			p.rows, p.depth, p.width = productOf(&in.Call)
 		}
