@@ -53,6 +53,9 @@ func text(s string) cell { return cell{Text: printable(s), Value: unknown} }
 
 // name makes a cell of an operator's or kernel's name.
 func name(s string) cell {
+	if s == "" {
+		return text("(no name)")
+	}
 	c := cell{Text: readable(s), Code: true, Value: unknown}
 	if c.Text != s {
 		c.Full = printable(s)

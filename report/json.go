@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strings"
 )
 
 //go:embed report.schema.json
@@ -47,7 +48,7 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(filled(reflect.ValueOf(v)).Interface())
 }
 
-// filled returns a copy of v with empty lists and maps in place of nil ones.
+// filled returns a copy of v with empty lists and maps in place of nil ones and all text in UTF-8.
 func filled(v reflect.Value) reflect.Value {
 	out := v
 	switch v.Kind() {
@@ -64,8 +65,13 @@ func filled(v reflect.Value) reflect.Value {
 	case reflect.Struct:
 		out = reflect.New(v.Type()).Elem()
 		for i := range v.NumField() {
-			out.Field(i).Set(filled(v.Field(i)))
+			if f := v.Type().Field(i); f.IsExported() && f.Tag.Get("json") != "-" {
+				out.Field(i).Set(filled(v.Field(i)))
+			}
 		}
+	case reflect.String:
+		out = reflect.New(v.Type()).Elem()
+		out.SetString(strings.ToValidUTF8(v.String(), "\ufffd"))
 	case reflect.Pointer:
 		if !v.IsNil() {
 			out = reflect.New(v.Type().Elem())

@@ -96,10 +96,13 @@ func gemmName(s string) string {
 // namespaces are qualifiers before a name, with the anonymous one and lambdas' scopes.
 var namespaces = regexp.MustCompile(`(?:[A-Za-z_]\w*|\(anonymous namespace\))::`)
 
+// pointerArrays are template arguments of PyTorch's kernels that only tell how many tensors there are.
+var pointerArrays = regexp.MustCompile(`, array<char\*, \d+ul>`)
+
 // signature drops the return type, the parameters and all namespaces of a C++ signature.
 func signature(s string) string {
-	s = strings.TrimPrefix(s, "void ")
-	s = namespaces.ReplaceAllString(s, "")
+	s = namespaces.ReplaceAllString(strings.TrimPrefix(s, "void "), "")
+	s = strings.ReplaceAll(pointerArrays.ReplaceAllString(s, ""), " >", ">")
 	depth := 0
 	for i, r := range s {
 		switch r {

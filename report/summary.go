@@ -134,6 +134,10 @@ func (r *Report) workloadText() string {
 	add(w.Width > 0 && w.Height > 0, "%dx%d", w.Height, w.Width)
 	add(w.Frames > 0, "%d frames", w.Frames)
 	add(w.Batch > 0, "batch %d", w.Batch)
+	add(w.Precision != "", "%s", w.Precision)
+	add(w.Ulysses > 1, "Ulysses degree %d", w.Ulysses)
+	add(w.Ring > 1, "ring degree %d", w.Ring)
+	add(w.CFG > 1, "CFG degree %d", w.CFG)
 	add(w.NumInferenceSteps > 0, "%d inference steps", w.NumInferenceSteps)
 	return strings.Join(parts, ", ")
 }
@@ -161,7 +165,9 @@ func (r *Report) stepTimeText() string {
 		return notAvailable
 	}
 	t := fmt.Sprintf("%s of GPU work in a span of %s", duration(r.Split.MedianGPUTime), duration(r.Split.MedianSpan))
-	if s := r.Split.Steady; s != nil {
+	if s := r.Split.Steady; s != nil && s.First == s.Last {
+		t += fmt.Sprintf(" (step %d)", s.First)
+	} else if s != nil {
 		t += fmt.Sprintf(" (steps %d to %d)", s.First, s.Last)
 	}
 	return t
