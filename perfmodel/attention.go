@@ -1,6 +1,10 @@
 package perfmodel
 
-import "github.com/ditlens/ditlens/hw"
+import (
+	"fmt"
+
+	"github.com/ditlens/ditlens/hw"
+)
 
 // Attention does 2 (d+e) operations a head and a visible pair of query and key: the product with the keys at the type
 // of q, that with the values at the type of v. Softmax is not counted. q, k, v and the mask are read once, the result
@@ -231,7 +235,10 @@ func (a attention) raggedPairs(in *reading, w *Work, b band, h heads) int64 {
 	if even && okQ && okK && longQ == h.nq/n && longK == h.nk/n {
 		return product(n, align(longQ, longK))
 	}
-	w.doubt(Estimated, "the lengths of the sequences are not recorded: all but the longest taken as equal")
+	each := product(2, h.query, sum(h.d, h.e))
+	w.doubt(Estimated, fmt.Sprintf("the lengths of the %d sequences are not recorded, all but the longest taken as equal: "+
+		"between %d operations, if all are, and %d for a single one", n,
+		product(each, n, align(h.nq/n, h.nk/n)), product(each, align(h.nq, h.nk))))
 	if !okQ || !okK || longQ < 0 || longK < 0 || longQ > h.nq || longK > h.nk {
 		longQ, longK = h.nq/n, h.nk/n
 	}

@@ -108,6 +108,8 @@ func TestBL63RaggedCrossAttention(t *testing.T) {
 		number("1200"), number("600"), number("0."), number("0.125"), number("False"))
 	if w := wants(t, uneven, 2*4*(1200*600+2*400*200)*128, 2*4*64*6000); w.Certainty != perfmodel.Estimated {
 		t.Errorf("unequal sequences: %v (%s)", w.Certainty, w.Why)
+	} else if !strings.Contains(w.Why, "between 681302016 ") || !strings.Contains(w.Why, "and 2048000000 ") {
+		t.Errorf("no range in %q", w.Why)
 	}
 }
 
