@@ -27,8 +27,8 @@ func (a Autocorrelation) Split(ctx context.Context, in *Input) (*Result, error) 
 		return nil, err
 	}
 	o := newOrder(in.Trace)
-	f := findLoop(in.Trace, o)
-	if err := ctx.Err(); err != nil {
+	f, err := findLoop(in.Trace, o, ctx.Err)
+	if err != nil {
 		return nil, err
 	}
 	if f == nil || len(f.pieces) < 2 {
@@ -80,59 +80,63 @@ type finding struct {
 	forwards int           // most passes a step, as far as seen
 	agree    bool          // both ends of the loop agree on the boundaries
 	inside   []SubPeriod   // loops below the step
-	sparse   bool          // found in the skeleton
 	total    time.Duration
 }
 
-func findLoop(t *trace.Trace, o *order) *finding {
+// findLoop looks for the loop of steps in the sequence, and in its skeleton if that leaves doubts. It returns nil if there is none.
+func findLoop(t *trace.Trace, o *order, stop func() error) (*finding, error) {
 	if len(o.lane) < 4 {
-		return nil
+		return nil, nil
 	}
-	sig, distinct := o.signatures(o.lane), o.distinct
-	every := make([]int32, len(sig))
+	every := make([]int32, len(o.lane))
 	for i := range every {
 		every[i] = int32(i)
 	}
-	f := findIn(t, o.lane, sig, every, distinct, distinct)
-	if f != nil && f.loops && f.agree && 2*f.time > f.total {
-		return f
+	s := search{t: t, lane: o.lane, sig: o.signatures(o.lane), distinct: o.distinct, solid: o.distinct, stop: stop}
+	f, err := s.at(every)
+	if err != nil || f != nil && f.loops && f.agree && 2*f.time > f.total {
+		return f, err
 	}
-	bones := skeleton(sig, distinct)
-	if len(bones) == len(sig) {
-		return f
+	bones := skeleton(s.sig, s.distinct)
+	if len(bones) == len(s.sig) {
+		return f, nil
 	}
-	g := findIn(t, o.lane, sig, bones, distinct, distinct)
+	g, err := s.at(bones)
 	switch {
-	case g == nil:
-		return f
+	case err != nil || g == nil:
+		return f, err
 	case f != nil && f.agree && len(f.pieces) == len(g.pieces):
 		f.loops = f.loops || g.loops
-		return f
+		return f, nil
 	case f == nil || g.weight() > f.weight()*11/10 || g.agree && !f.agree && g.weight() > f.weight()*4/5:
-		g.sparse = true
-		g.flesh(sig, bones)
-		return g
+		g.flesh(s.sig, bones)
+		return g, nil
 	}
-	return f
+	return f, nil
 }
 
-// findIn looks for the loop of steps among the events of a lane that stand at the given positions. Signatures from solid on stand for a
-// whole pass.
-func findIn(t *trace.Trace, lane []trace.GPUID, sig, at []int32, distinct int, solid int) *finding {
-	n := newNest(t, lane, sig, at)
-	n.solid = int32(solid)
-	n.findLevels(distinct)
-	isCopy, seen := make([]bool, distinct), make([]bool, distinct)
-	n.conv = make([]bool, distinct)
-	for i, id := range lane {
-		if s := sig[i]; !seen[s] {
-			seen[s], isCopy[s], n.conv[s] = true, t.GPU[id].Kind != trace.Kernel, convolution(t.GPU[id].Name)
-		}
+// A search looks for the loop of steps in a lane of a trace.
+type search struct {
+	t        *trace.Trace
+	lane     []trace.GPUID
+	sig      []int32 // of the lane's events
+	distinct int
+	solid    int // signatures from here on stand for a whole pass
+	stop     func() error
+}
+
+// at looks among the events that stand at the given positions of the lane. It returns nil if no loop of steps is there.
+func (s *search) at(positions []int32) (*finding, error) {
+	n := newNest(s.t, s.lane, s.sig, positions)
+	n.solid = int32(s.solid)
+	if err := n.findLevels(s.stop, s.distinct); err != nil {
+		return nil, err
 	}
-	f := &finding{events: t.GPU, lane: lane, total: n.before[len(n.tok)]}
-	fo, c := n.sing(distinct)
+	isCopy := s.kinds(n)
+	f := &finding{events: s.t.GPU, lane: s.lane, total: n.before[len(n.tok)]}
+	fo, c := n.sing(s.distinct)
 	if c == nil {
-		return nil
+		return nil, nil
 	}
 	ta := &tailor{folded: fo, c: c, isCopy: isCopy}
 	f.pieces = ta.cut()
@@ -149,7 +153,20 @@ func findIn(t *trace.Trace, lane []trace.GPUID, sig, at []int32, distinct int, s
 	steps.lag, steps.time = slices.Max(lengths), f.time
 	f.loops = f.loops || n.inner(&steps)
 	f.inside = n.subPeriods(f.pieces)
-	return f
+	return f, nil
+}
+
+// kinds tells by signature which events are copies, and notes in n which are convolutions.
+func (s *search) kinds(n *nest) (isCopy []bool) {
+	isCopy, n.conv = make([]bool, s.distinct), make([]bool, s.distinct)
+	seen := make([]bool, s.distinct)
+	for i, id := range s.lane {
+		if k := s.sig[i]; !seen[k] {
+			g := &s.t.GPU[id]
+			seen[k], isCopy[k], n.conv[k] = true, g.Kind != trace.Kernel, convolution(g.Name)
+		}
+	}
+	return isCopy
 }
 
 // weight ranks what is found in the sequence and in its skeleton.

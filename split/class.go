@@ -26,6 +26,15 @@ func newBag(tok []int32) bag {
 	return b
 }
 
+// hash returns a number that differs for bags that differ, but for chance (FNV-1a over the portions).
+func (b bag) hash() uint64 {
+	h := uint64(14695981039346656037)
+	for _, p := range b {
+		h = (h ^ uint64(p.sig)<<32 ^ uint64(p.count)) * 1099511628211
+	}
+	return h
+}
+
 func (b bag) size() (n int) {
 	for _, p := range b {
 		n += int(p.count)
@@ -128,11 +137,14 @@ func stepTokens(r *Result, o *order) [][]int32 {
 // occurs in several steps before work of one.
 func group(steps []Step, bags []bag) [][]int {
 	same := make([]int, len(steps)) // how many steps launch exactly the same
-	for i := range bags {
-		for j := range bags {
-			if slices.Equal(bags[i], bags[j]) {
-				same[i]++
-			}
+	equal := map[uint64][]int{}
+	for i, b := range bags {
+		h := b.hash()
+		equal[h] = append(equal[h], i)
+	}
+	for _, e := range equal {
+		for _, i := range e {
+			same[i] = len(e)
 		}
 	}
 	order := make([]int, len(steps))
@@ -203,7 +215,7 @@ func forwards(tok []int32) int {
 		before[i+1] = time.Duration(i + 1) // launches stand for time: a class is told by what it launches
 	}
 	n := &nest{tok: tok, before: before}
-	n.findLevels(distinct)
+	_ = n.findLevels(func() error { return nil }, distinct)
 	for i := range n.levels {
 		l := &n.levels[i]
 		for _, g := range l.regions {

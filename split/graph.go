@@ -20,7 +20,10 @@ func (g Graph) Split(ctx context.Context, in *Input) (*Result, error) {
 		return nil, err
 	}
 	o := newOrder(in.Trace)
-	f, replays := findReplays(in.Trace, o)
+	f, replays, err := findReplays(in.Trace, o, ctx.Err)
+	if err != nil {
+		return nil, err
+	}
 	if replays == 0 {
 		return nil, noSteps(in, o, g.Name(), CodeMissing, "no graph launches")
 	}
@@ -35,15 +38,15 @@ func (g Graph) Split(ctx context.Context, in *Input) (*Result, error) {
 	r.NonEmptyModes = []string{g.Name()}
 	r.Attempts = []Attempt{{Mode: g.Name(), Code: CodeOK, Message: message, Steps: len(r.Steps)}}
 	if r.Confidence < minConfidence {
-		err := noSteps(in, o, g.Name(), CodeLowQuality, message+": "+lastReason(r))
-		err.Attempts[0].Steps = len(r.Steps)
-		return nil, err
+		no := noSteps(in, o, g.Name(), CodeLowQuality, message+": "+lastReason(r))
+		no.Attempts[0].Steps = len(r.Steps)
+		return nil, no
 	}
 	return r, nil
 }
 
 // findReplays looks for the loop of steps in a lane in which each graph launch is one event.
-func findReplays(t *trace.Trace, o *order) (f *finding, replays int) {
+func findReplays(t *trace.Trace, o *order, stop func() error) (f *finding, replays int, err error) {
 	sig, distinct := o.signatures(o.lane), o.distinct
 	eager := distinct
 	var at []int32
@@ -64,11 +67,11 @@ func findReplays(t *trace.Trace, o *order) (f *finding, replays int) {
 		i = j
 	}
 	if replays == 0 {
-		return nil, 0
+		return nil, 0, nil
 	}
-	f = findIn(t, o.lane, sig, at, distinct, eager)
-	if f == nil {
-		return nil, replays
+	s := search{t: t, lane: o.lane, sig: sig, distinct: distinct, solid: eager, stop: stop}
+	if f, err = s.at(at); f == nil {
+		return nil, replays, err
 	}
 	inSteps := 0
 	for k := range f.pieces {
@@ -85,10 +88,10 @@ func findReplays(t *trace.Trace, o *order) (f *finding, replays int) {
 		p.from, p.to = int(at[p.from]), to
 	}
 	if inSteps < len(f.pieces) {
-		return nil, replays
+		return nil, replays, nil
 	}
 	f.loops = true // a captured pass stands for its blocks
-	return f, replays
+	return f, replays, nil
 }
 
 // graphSignature numbers graphs by how many events they replay, up to one in fifty.

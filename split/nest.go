@@ -37,10 +37,13 @@ type nest struct {
 // matched returns the GPU time of the part of a region that has its like one lag later.
 func (n *nest) matched(r region) time.Duration { return n.before[r.to-r.lag] - n.before[r.from] }
 
-// findLevels returns the loops of the sequence without the multiples of their lags.
-func (n *nest) findLevels(distinct int) {
+// findLevels finds the loops of the sequence without the multiples of their lags. It ends with the error of stop when that has one.
+func (n *nest) findLevels(stop func() error, distinct int) error {
 	total := n.before[len(n.tok)]
 	for _, lag := range candidateLags(n.tok, distinct) {
+		if err := stop(); err != nil {
+			return err
+		}
 		l := level{lag: lag}
 		for _, r := range repeats(n.tok, lag) {
 			if !n.harmonic(r) {
@@ -56,6 +59,7 @@ func (n *nest) findLevels(distinct int) {
 	for i := range n.levels {
 		n.levels[i].loops = n.inner(&n.levels[i])
 	}
+	return nil
 }
 
 // harmonic reports whether a known region of a lag that divides r's covers r: r is then the same loop, seen at a multiple.
