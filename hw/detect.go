@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -82,17 +83,33 @@ func detect(d DeviceInfo, all []*Spec) (*Spec, error) {
 		return byProperties(d, all)
 	}
 	name, _, _ := strings.Cut(d.Name, " MIG ") // the slice of an NVIDIA GPU keeps the product's name in front
-	first, second, listed := strings.Cut(name, "/")
+	if first, second, both := strings.Cut(name, "/"); both {
+		return eitherOf(d, all, first, second)
+	}
 	for _, s := range all {
-		if !s.named(name) && !(listed && (s.named(first) || s.named(second))) {
-			continue
+		if s.named(name) {
+			return s.fit(d)
 		}
-		if listed && int64(d.ComputeUnits)*int64(s.Devices) != s.ComputeUnits.Value {
-			return nil, &AmbiguousError{d, []string{strings.TrimSpace(first), strings.TrimSpace(second)}, "names two products"}
-		}
-		return s.fit(d)
 	}
 	return nil, &UnknownError{Name: d.Name, Near: nearest(d.Name, all)}
+}
+
+// eitherOf resolves a driver's name for two products ("AMD Instinct MI250X/MI250") by the number of compute units.
+func eitherOf(d DeviceInfo, all []*Spec, names ...string) (*Spec, error) {
+	var candidates []string
+	for _, s := range all {
+		if !slices.ContainsFunc(names, s.named) {
+			continue
+		}
+		if int64(d.ComputeUnits)*int64(s.Devices) == s.ComputeUnits.Value {
+			return s.fit(d)
+		}
+		candidates = append(candidates, s.Aliases[0])
+	}
+	if candidates == nil {
+		return nil, &UnknownError{Name: d.Name, Near: nearest(d.Name, all)}
+	}
+	return nil, &AmbiguousError{d, candidates, "names two products"}
 }
 
 // generic tells whether a driver gave a family's name, or none, instead of the product's.
@@ -110,6 +127,9 @@ func byProperties(d DeviceInfo, all []*Spec) (*Spec, error) {
 	var possible []string
 	var match []*Spec
 	for _, s := range all {
+		if d.Name != "" && !strings.HasPrefix(s.Arch, "gfx") { // the generic names are AMD's
+			continue
+		}
 		if arch != "" && arch != s.Arch || d.Major != 0 && s.Capability != [2]int{d.Major, d.Minor} {
 			continue
 		}

@@ -22,6 +22,8 @@ func TestDetect(t *testing.T) {
 		{"by capability", hw.DeviceInfo{Name: "AMD Radeon Graphics", Major: 9, Minor: 4, ComputeUnits: 228, Memory: 127 * gib}, "AMD Instinct MI300A"},
 		{"partition", hw.DeviceInfo{Name: "AMD Instinct MI300X", ComputeUnits: 38}, "AMD Instinct MI300X (38 of 304 compute units)"},
 		{"die", hw.DeviceInfo{Name: "AMD Instinct MI250X/MI250", ComputeUnits: 110}, "AMD Instinct MI250X (110 of 220 compute units)"},
+		{"the other die of two names", hw.DeviceInfo{Name: "AMD Instinct MI250X / MI250", ComputeUnits: 104}, "AMD Instinct MI250 (104 of 208 compute units)"},
+		{"die by properties", hw.DeviceInfo{Name: "AMD Radeon Graphics", Major: 9, ComputeUnits: 104, Memory: 68702699520}, "AMD Instinct MI250 (104 of 208 compute units)"},
 		{"slice", hw.DeviceInfo{Name: "NVIDIA A100-SXM4-80GB MIG 1g.10gb", ComputeUnits: 14}, "NVIDIA A100 SXM4 80GB (14 of 108 compute units)"},
 	}
 	for _, tt := range tests {
@@ -80,7 +82,8 @@ func TestDetectRefuses(t *testing.T) {
 		{"generic name of a partition", []hw.DeviceInfo{{Name: "AMD Radeon Graphics", Arch: "gfx942", ComputeUnits: 38}}, &ambiguous, "MI300A"},
 		{"no name and nothing else", []hw.DeviceInfo{{}}, &ambiguous, "MI300X"},
 		{"too many units", []hw.DeviceInfo{{Name: "NVIDIA H100 PCIe", ComputeUnits: 132}}, &ambiguous, "more compute units"},
-		{"two names in one", []hw.DeviceInfo{{Name: "AMD Instinct MI250X / MI250", ComputeUnits: 104}}, &ambiguous, "MI250"},
+		{"two names in one", []hw.DeviceInfo{{Name: "AMD Instinct MI250X / MI250", ComputeUnits: 60}}, &ambiguous, "MI250"},
+		{"two unknown names in one", []hw.DeviceInfo{{Name: "AMD Instinct MI888/MI999"}}, &unknown, "MI888"},
 		{"two kinds", []hw.DeviceInfo{{Name: "AMD Instinct MI300X"}, {Name: "AMD Instinct MI300A"}}, &mixed, "MI300A"},
 	}
 	for _, tt := range tests {
@@ -90,6 +93,9 @@ func TestDetectRefuses(t *testing.T) {
 				t.Errorf("got %v, %v", s, err)
 			}
 		})
+	}
+	if _, err := hw.Detect([]hw.DeviceInfo{{Name: "AMD Radeon Graphics", Major: 9}}); err == nil || strings.Contains(err.Error(), "H100") {
+		t.Errorf("AMD's generic name is no H100: %v", err)
 	}
 	if _, err := hw.Detect(nil); !errors.Is(err, hw.ErrNoDevices) {
 		t.Errorf("no devices: %v", err)

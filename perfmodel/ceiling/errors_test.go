@@ -81,6 +81,22 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
+// The two experts of Wan 2.2 have one geometry.
+func TestSecondTransformer(t *testing.T) {
+	const file = "wan22_a14b/transformer/config.json"
+	folder := edited(t, file, "image_dim", nil)
+	folder["transformer_2/config.json"] = edited(t, file, "boundary", 0.9)["transformer/config.json"]
+	m, err := ceiling.Open(folder)
+	if err != nil || !strings.Contains(strings.Join(m.Notes, "\n"), "transformer_2") {
+		t.Fatalf("%v", err)
+	}
+	folder["transformer_2/config.json"] = edited(t, file, "num_layers", 30)["transformer/config.json"]
+	var ce *ceiling.ConfigError
+	if _, err := ceiling.Open(folder); !errors.As(err, &ce) || ce.File != "transformer_2/config.json" || ce.Field != "num_layers" {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestOptionErrors(t *testing.T) {
 	tests := []struct {
 		name, model string

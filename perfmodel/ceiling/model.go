@@ -1,6 +1,8 @@
 package ceiling
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -78,10 +80,41 @@ func Open(folder fs.FS) (*Model, error) {
 	if strings.HasSuffix(c.file, weightsExt) {
 		m.note("geometry from the weights' header " + c.file)
 	}
+	if err := m.readSecond(folder, c); err != nil {
+		return nil, err
+	}
 	if err := m.readVAE(folder); err != nil {
 		return nil, err
 	}
 	return m, m.readTextEncoders(folder)
+}
+
+// readSecond looks at transformer_2, the expert that takes over when little noise is left: each step runs one of the two, so that
+// their geometries must agree.
+func (m *Model) readSecond(folder fs.FS, first *config) error {
+	second, err := readConfig(folder, "transformer_2/config.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, field := range slices.Sorted(maps.Keys(first.fields)) {
+		switch field {
+		case "_class_name", "num_layers", "num_attention_heads", "attention_head_dim", "ffn_dim", "in_channels", "patch_size":
+			if !sameJSON(first.fields[field], second.fields[field]) {
+				second.fail(field, "is %s, but %s in %s", second.fields[field], first.fields[field], first.file)
+			}
+		}
+	}
+	m.note("each step runs one of transformer and transformer_2")
+	return second.err
+}
+
+// sameJSON compares two values without regard to white space.
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y bytes.Buffer
+	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }
 
 func denoiserConfig(folder fs.FS) (*config, error) {
