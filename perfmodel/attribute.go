@@ -9,6 +9,7 @@ type Instance struct {
 	Op      trace.OpID    // trace.None for a GPU event without operator
 	GPU     []trace.GPUID // events it owns, by start
 	Core    []trace.GPUID // those that do the modelled work itself; the others are helpers: layout, bias, im2col, fill
+	File    int32         // of its first event: index into Trace.Files
 	Device  int32         // of its first event
 	Leaf    string        // innermost operator that launched the longest event
 	Model   string        // name of the model that spoke, "" when none did

@@ -15,9 +15,15 @@ const joinedInOrder = "the kernel names no collective: matched by order to the h
 
 // A channel is the collectives of one process group, or the kernels of one stream of a device, by start.
 type channel[ID ~int32, Key comparable] struct {
-	key Key
-	ids []ID
+	file int32
+	key  Key
+	ids  []ID
 }
+
+type (
+	stream = channel[trace.GPUID, [2]int64] // by device and stream
+	group  = channel[trace.OpID, string]    // by the group's name
+)
 
 // joinCollectives returns for each collective kernel without operator the record that it is of. Kernels of streams that fit no
 // group, or more than one, are left out.
@@ -28,37 +34,36 @@ func joinCollectives(t *trace.Trace) map[trace.GPUID]trace.OpID {
 	}
 	groups := recordedCollectives(t)
 	joined := make(map[trace.GPUID]trace.OpID)
-	for _, s := range streams {
-		match := -1
-		for i := range groups {
-			if !fits(t, since(t, s.ids, groups[i].ids), groups[i].ids) {
-				continue
-			}
-			if match >= 0 {
-				match = -1
-				break // two groups fit
-			}
-			match = i
-		}
-		if match < 0 || claimedTwice(t, streams, groups[match].ids) {
+	for i := range streams {
+		g := onlyGroup(t, streams, groups, i)
+		if g == nil {
 			continue
 		}
-		for k, g := range since(t, s.ids, groups[match].ids) {
-			joined[g] = groups[match].ids[k]
+		for k, kernel := range since(t, streams[i].ids, g.ids) {
+			joined[kernel] = g.ids[k]
 		}
 	}
 	return joined
 }
 
-// claimedTwice reports whether more than one stream fits a group.
-func claimedTwice(t *trace.Trace, streams []channel[trace.GPUID, [2]int64], records []trace.OpID) bool {
-	n := 0
-	for _, s := range streams {
-		if fits(t, since(t, s.ids, records), records) {
-			n++
+// onlyGroup returns the group that fits a stream, nil when there is none, when another fits too, or when it fits another stream.
+func onlyGroup(t *trace.Trace, streams []stream, groups []group, i int) (only *group) {
+	for k := range groups {
+		g := &groups[k]
+		if !fits(t, &streams[i], g) {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = g
+		for other := range streams {
+			if other != i && fits(t, &streams[other], g) {
+				return nil
+			}
 		}
 	}
-	return n > 1
+	return only
 }
 
 // since drops the kernels that start before the first record: their records precede the trace.
@@ -71,12 +76,13 @@ func since(t *trace.Trace, kernels []trace.GPUID, records []trace.OpID) []trace.
 	return kernels[i:]
 }
 
-func fits(t *trace.Trace, kernels []trace.GPUID, records []trace.OpID) bool {
-	if len(kernels) != len(records) {
+func fits(t *trace.Trace, s *stream, g *group) bool {
+	kernels := since(t, s.ids, g.ids)
+	if s.file != g.file || len(kernels) != len(g.ids) {
 		return false
 	}
-	for k, g := range kernels {
-		if t.GPU[g].Start < t.Ops[records[k]].Start {
+	for k, kernel := range kernels {
+		if t.GPU[kernel].Start < t.Ops[g.ids[k]].Start {
 			return false
 		}
 	}
@@ -84,8 +90,7 @@ func fits(t *trace.Trace, kernels []trace.GPUID, records []trace.OpID) bool {
 }
 
 // orphanCollectives returns the collective kernels that no operator launched and that say nothing of themselves, by stream.
-func orphanCollectives(t *trace.Trace) []channel[trace.GPUID, [2]int64] {
-	var list []channel[trace.GPUID, [2]int64]
+func orphanCollectives(t *trace.Trace) (list []stream) {
 	names := map[string]bool{}
 	for i := range t.GPU {
 		g := &t.GPU[i]
@@ -99,21 +104,20 @@ func orphanCollectives(t *trace.Trace) []channel[trace.GPUID, [2]int64] {
 			names[g.Name] = is
 		}
 		if is {
-			list = file(list, [2]int64{int64(g.Device), g.Stream}, trace.GPUID(i))
+			list = put(list, g.File, [2]int64{int64(g.Device), g.Stream}, trace.GPUID(i))
 		}
 	}
 	return list
 }
 
 // recordedCollectives returns the host's records by process group.
-func recordedCollectives(t *trace.Trace) []channel[trace.OpID, string] {
-	var list []channel[trace.OpID, string]
+func recordedCollectives(t *trace.Trace) (list []group) {
 	for i := range t.Ops {
 		op := &t.Ops[i]
 		if op.Name != "record_param_comms" || op.Inputs == nil || op.Inputs.Extra["Collective name"] == "" {
 			continue
 		}
-		list = file(list, op.Inputs.Extra["Process Group Name"], trace.OpID(i))
+		list = put(list, fileOf(t, op.Thread), op.Inputs.Extra["Process Group Name"], trace.OpID(i))
 	}
 	for _, g := range list {
 		slices.SortStableFunc(g.ids, func(a, b trace.OpID) int { return cmp.Compare(t.Ops[a].Start, t.Ops[b].Start) })
@@ -121,13 +125,20 @@ func recordedCollectives(t *trace.Trace) []channel[trace.OpID, string] {
 	return list
 }
 
-// file adds an id to the channel of its key. There are few channels.
-func file[ID ~int32, Key comparable](list []channel[ID, Key], key Key, id ID) []channel[ID, Key] {
+func fileOf(t *trace.Trace, id trace.ThreadID) int32 {
+	if id < 0 || int(id) >= len(t.Threads) {
+		return 0
+	}
+	return t.Threads[id].File
+}
+
+// put adds an id to the channel of its key. There are few channels.
+func put[ID ~int32, Key comparable](list []channel[ID, Key], file int32, key Key, id ID) []channel[ID, Key] {
 	for i := range list {
-		if list[i].key == key {
+		if list[i].key == key && list[i].file == file {
 			list[i].ids = append(list[i].ids, id)
 			return list
 		}
 	}
-	return append(list, channel[ID, Key]{key, []ID{id}})
+	return append(list, channel[ID, Key]{file, key, []ID{id}})
 }

@@ -54,14 +54,15 @@ func refine(list []Instance, sizes []*heads) {
 	}
 }
 
-// byDevice returns the indices of the instances of each device, in order of the devices' first instances.
+// byDevice returns the indices of the instances of each device of each input, in order of the devices' first instances.
 func byDevice(list []Instance) (sequences [][]int) {
-	of := make(map[int32]int)
+	of := make(map[[2]int32]int)
 	for i := range list {
-		k, ok := of[list[i].Device]
+		device := [2]int32{list[i].File, list[i].Device}
+		k, ok := of[device]
 		if !ok {
 			k = len(sequences)
-			of[list[i].Device] = k
+			of[device] = k
 			sequences = append(sequences, make([]int, 0, len(list)-i))
 		}
 		sequences[k] = append(sequences[k], i)

@@ -95,7 +95,7 @@ func isRegion(op *trace.Op) bool {
 // fill describes an instance that has its events, and returns its sizes if it is an attention.
 func (a *attribution) fill(in *Instance) *heads {
 	g := in.GPU[0]
-	in.Device = a.t.GPU[g].Device
+	in.File, in.Device = a.t.GPU[g].File, a.t.GPU[g].Device
 	for _, o := range in.GPU[1:] {
 		if a.t.GPU[o].Dur > a.t.GPU[g].Dur {
 			g = o
@@ -127,7 +127,7 @@ func (a *attribution) fill(in *Instance) *heads {
 
 // leftover describes what a wrapper launched itself beside the operators below it that do its work.
 func leftover(in *Instance) Instance {
-	left := Instance{Op: in.Op, GPU: in.GPU, Device: in.Device, Call: in.Call}
+	left := Instance{Op: in.Op, GPU: in.GPU, File: in.File, Device: in.Device, Call: in.Call}
 	left.Work.Category, left.Work.Kind = Classify("", in.Call.Kernel)
 	left.Missing = &MissingError{Op: in.Call.Name, What: "work of its own: operators below it do that of its arguments"}
 	return left
