@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -85,19 +86,30 @@ func (x *launchIndex) find(t *Trace, g *GPUEvent) LaunchID {
 	if !ok {
 		return None
 	}
-	best := x.ids[from]
-	for i, l := range x.ids[from+1:] {
-		if compareKey(t, l, g.File, g.Correlation) != 0 {
-			break
-		}
-		if i == 0 {
-			x.shared++
-		}
+	group := x.near(t, g, from)
+	best := group[0]
+	for _, l := range group[1:] {
 		if better(g, &t.Launches[l], &t.Launches[best]) {
 			best = l
 		}
 	}
 	return best
+}
+
+// maxNamesakes bounds the launches of one correlation that are looked at for an event: a few are normal, but some files give
+// all calls the same.
+const maxNamesakes = 64
+
+// near returns the launches with the correlation of g, the first of which is at from: if they are many, the last ones that
+// began before it.
+func (x launchIndex) near(t *Trace, g *GPUEvent, from int) []LaunchID {
+	n := sort.Search(len(x.ids)-from, func(i int) bool { return compareKey(t, x.ids[from+i], g.File, g.Correlation) != 0 })
+	group := x.ids[from : from+n]
+	if n <= maxNamesakes {
+		return group
+	}
+	begun := max(1, sort.Search(n, func(i int) bool { return t.Launches[group[i]].Start > g.Start }))
+	return group[max(0, begun-maxNamesakes):begun]
 }
 
 // better tells whether launch l fits g better than launch m, which began no later.

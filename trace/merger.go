@@ -166,7 +166,7 @@ func (m *merger) explainCut() {
 	}
 	for _, r := range m.regions {
 		if whole[r] && !r.wild() && isPrefix(g.sequence.tokens, r.nodes) {
-			cut := r.first(m.captures[r.capture].Trace, len(g.sequence.tokens))
+			cut := r.first(m.captures[r.capture].Trace, m.words, len(g.sequence.tokens))
 			g.found = append(g.found, choice{cut, pairPrefix(&g.sequence)})
 		}
 	}
@@ -214,20 +214,18 @@ func (m *merger) decide(g *group, launch LaunchID) choice {
 
 // alike tells whether all regions have the same operators with the same arguments.
 func alike(list []choice) bool {
-	same := func(x, y node) bool { return x.class == y.class && x.token == y.token }
-	for _, c := range list[1:] {
-		if !slices.EqualFunc(c.region.nodes, list[0].region.nodes, same) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(list, func(c choice) bool { return c.region.kind != list[0].region.kind })
 }
 
 func keepBest(list []choice, score func(choice) int) []choice {
-	best := slices.MaxFunc(list, func(x, y choice) int { return cmp.Compare(score(x), score(y)) })
 	var kept []choice
-	for _, c := range list {
-		if score(c) == score(best) {
+	best := 0
+	for i, c := range list {
+		n := score(c)
+		if i == 0 || n > best {
+			kept, best = kept[:0], n
+		}
+		if n == best {
 			kept = append(kept, c)
 		}
 	}

@@ -14,25 +14,26 @@ type span struct {
 
 // nest finds the innermost enclosing span of each of n spans that are sorted by thread, start and descending end, and
 // reports it; -1 for none. A span that crosses the end of an earlier one by more than the jitter is not its child.
+//
+// The open spans end later the earlier they began: one that a later span outlives can enclose nothing that the later one
+// does not, so it is dropped. Each span is pushed and popped once, however many cross.
 func nest(n int, at func(int) span, parent func(i, parent int)) {
 	var open []int
-	for i := range n {
-		s := at(i)
-		for len(open) > 0 {
-			top := at(open[len(open)-1])
-			if top.thread == s.thread && s.start < top.end || top == s {
-				break
-			}
+	pop := func(when func(top span) bool) {
+		for len(open) > 0 && when(at(open[len(open)-1])) {
 			open = open[:len(open)-1]
 		}
+	}
+	for i := range n {
+		s := at(i)
+		pop(func(top span) bool { return (top.thread != s.thread || s.start >= top.end) && top != s })
+		pop(func(top span) bool { return top.end+jitter < s.end })
 		p := -1
-		for k := len(open) - 1; k >= 0; k-- {
-			if at(open[k]).end+jitter >= s.end {
-				p = open[k]
-				break
-			}
+		if len(open) > 0 {
+			p = open[len(open)-1]
 		}
 		parent(i, p)
+		pop(func(top span) bool { return top.end <= s.end })
 		open = append(open, i)
 	}
 }

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"encoding/binary"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 type region struct {
 	capture int // index into the captures that are merged
 	nodes   []node
+	kind    int32           // equal for regions whose nodes are alike, one by one
 	ops     []OpID          // of the capture trace: those that own nodes, with their ancestors inside the region, ascending
 	frames  []FrameID       // of the capture trace: the modules around ops inside the region, ascending
 	context map[string]bool // names of the operators and annotations around the capture
@@ -30,6 +32,7 @@ const wild = -1
 type vocabulary struct {
 	tokens  map[string]int32
 	classes map[classKey]int32
+	kinds   map[string]int32
 	inputs  inputTable
 	shared  map[*Inputs]*Inputs
 }
@@ -43,7 +46,7 @@ type classKey struct {
 }
 
 func newVocabulary(t *Trace) *vocabulary {
-	v := &vocabulary{tokens: make(map[string]int32), classes: make(map[classKey]int32), shared: map[*Inputs]*Inputs{nil: nil}}
+	v := &vocabulary{tokens: make(map[string]int32), classes: make(map[classKey]int32), kinds: make(map[string]int32), shared: map[*Inputs]*Inputs{nil: nil}}
 	v.inputs.byValue = make(map[string]*Inputs)
 	for i := range t.Ops {
 		in := t.Ops[i].Inputs
@@ -80,6 +83,20 @@ func (v *vocabulary) class(k classKey) int32 {
 	if !ok {
 		id = int32(len(v.classes))
 		v.classes[k] = id
+	}
+	return id
+}
+
+// kind numbers lists of nodes by what they are.
+func (v *vocabulary) kind(nodes []node) int32 {
+	var key []byte
+	for _, n := range nodes {
+		key = binary.AppendVarint(binary.AppendVarint(key, int64(n.class)), int64(n.token))
+	}
+	id, ok := v.kinds[string(key)]
+	if !ok {
+		id = int32(len(v.kinds))
+		v.kinds[string(key)] = id
 	}
 	return id
 }
@@ -152,6 +169,7 @@ func regions(c *Trace, capture int, v *vocabulary) []*region {
 		r.context = contextOf(c, begins[i])
 		r.classify(c, v, begun)
 		learned.name(c, r)
+		r.kind = v.kind(r.nodes)
 		full = append(full, r)
 	}
 	return full
@@ -185,9 +203,9 @@ func (r *region) classify(c *Trace, v *vocabulary, begun time.Duration) {
 }
 
 // first returns the region of the first n nodes.
-func (r *region) first(c *Trace, n int) *region {
+func (r *region) first(c *Trace, v *vocabulary, n int) *region {
 	cut := *r
-	cut.nodes = r.nodes[:n]
+	cut.nodes, cut.kind = r.nodes[:n], v.kind(r.nodes[:n])
 	ops := make(map[OpID]bool)
 	for _, x := range cut.nodes {
 		for op := x.op; op != None && !ops[op]; op = c.Ops[op].Parent {
