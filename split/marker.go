@@ -51,8 +51,14 @@ func (m Marker) Split(ctx context.Context, in *Input) (*Result, error) {
 		return nil, fail(CodeEmpty, fmt.Sprintf("%d step markers, none of which launched GPU work", len(steps)), len(steps))
 	}
 	c.Confidence = 0.9 * float64(full) / float64(len(steps))
+	if len(s.by[WindowMarker]) == len(steps) && len(s.by[StepMarker])+len(s.by[SchedulerMarker])+len(s.by[ForwardMarker]) == 0 {
+		c.Confidence *= 0.7 // training advances the profiler once a step too
+	}
 	c.Reasons = []string{fmt.Sprintf("%d steps %s", len(steps), how)}
 	r := assemble(in, c, o)
+	if why := speaksAgainst(in.Trace, r, o); why != "" && c.Confidence < 0.7 {
+		return nil, fail(CodeLowQuality, why, len(steps))
+	}
 	r.NonEmptyModes = []string{m.Name()}
 	r.Attempts = []Attempt{{Mode: m.Name(), Code: CodeOK, Message: c.Reasons[0], Steps: len(steps)}}
 	return r, nil
@@ -175,6 +181,8 @@ func (s *sheet) steps() (steps []stepSpan, how string) {
 		steps, how = s.closed(s.by[SchedulerMarker]), "closed by "+s.by[SchedulerMarker][0].name
 	case len(s.by[ForwardMarker]) > 1:
 		steps, how = s.passes(s.by[ForwardMarker]), "told from "+s.by[ForwardMarker][0].name
+	case s.windowsAreSteps():
+		steps, how = s.ranges(s.by[WindowMarker]), "as windows of the profiler"
 	}
 	for i := range steps {
 		for _, f := range s.by[ForwardMarker] {
@@ -184,6 +192,27 @@ func (s *sheet) steps() (steps []stepSpan, how string) {
 		}
 	}
 	return steps, how
+}
+
+// windowsAreSteps reports whether the profiler was advanced once a step: there are several windows, and what they launch is made of
+// blocks. A window that holds steps is an image or the whole run.
+func (s *sheet) windowsAreSteps() bool {
+	w := s.by[WindowMarker]
+	if len(w) < 2 || len(s.by[ImageMarker]) > 0 && len(s.by[ImageMarker]) >= len(w) {
+		return false
+	}
+	m := w[len(w)/2]
+	ids := s.o.ids[s.position(m.start):s.position(m.end)]
+	if len(ids) < 4 {
+		return false
+	}
+	every := make([]int32, len(ids))
+	for i := range every {
+		every[i] = int32(i)
+	}
+	look := search{t: s.t, lane: ids, sig: s.o.signatures(ids), distinct: s.o.distinct, solid: s.o.distinct, stop: func() error { return nil }}
+	f, _ := look.at(every)
+	return f == nil || !f.loops
 }
 
 // cover reports whether marks hold at least half of the events from the first to the last of them in each image.

@@ -102,7 +102,7 @@ func (t *tailor) part() {
 	for i, s := range t.tok {
 		if i < t.c.begin[0] || i >= t.c.end[t.c.size()-1] {
 			outside[s] = true
-			around++
+			around += t.at[i+1] - t.at[i]
 		}
 	}
 	n := t.c.size()
@@ -115,12 +115,12 @@ func (t *tailor) part() {
 			continue // a scheduler's work
 		}
 		like := 0
-		for _, x := range t.tok[s.from:s.to] {
-			if outside[x] && !t.copies(x) {
-				like++
+		for i := s.from; i < s.to; i++ {
+			if outside[t.tok[i]] && !t.copies(t.tok[i]) {
+				like += t.at[i+1] - t.at[i]
 			}
 		}
-		known := 2*like >= s.to-s.from-usual && like >= fewKernels/2
+		known := 2*like >= lengths[k]-usual && like >= fewKernels/2
 		if known || around < fewKernels && lengths[k] > usual+max(64, iteration/4) {
 			s.kind = apart
 		}
