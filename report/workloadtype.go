@@ -58,7 +58,7 @@ var (
 )
 
 func (e *evidence) markers() {
-	seen := map[string]bool{}
+	seen, told := map[string]bool{}, map[string]bool{} // names, and words found in one
 	for i := range e.trace.Annotations {
 		name := e.trace.Annotations[i].Name
 		if seen[name] {
@@ -66,12 +66,12 @@ func (e *evidence) markers() {
 		}
 		seen[name] = true
 		low := strings.ToLower(name)
-		if w := wordIn(low, diffusionWords); w != "" && !seen[w] {
-			seen[w] = true
+		if w := wordIn(low, diffusionWords); w != "" && !told[w] {
+			told[w] = true
 			e.add(&e.diffusion, 2, "the annotation %q", name)
 		}
-		if w := wordIn(low, llmWords); w != "" && !seen[w] {
-			seen[w] = true
+		if w := wordIn(low, llmWords); w != "" && !told[w] {
+			told[w] = true
 			e.add(&e.llm, 2, "the annotation %q", name)
 		}
 	}

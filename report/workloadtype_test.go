@@ -1,0 +1,41 @@
+package report_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ditlens/ditlens/report"
+	"github.com/ditlens/ditlens/trace"
+)
+
+func TestMarkersTellTheWorkloadType(t *testing.T) {
+	for marker, want := range map[string]string{
+		"denoise_step_0":                    "diffusion",
+		"scheduler_step":                    "diffusion", // a name that is all of the word looked for
+		"transformer_forward":               "diffusion",
+		"execute_1_context_2_generation_3_": "llm",
+		"decode_step":                       "llm",
+		"epoch":                             "unknown",
+	} {
+		t.Run(marker, func(t *testing.T) {
+			r := analyze(t, report.Analyzer{}, marked(t, marker))
+			if r.WorkloadType != want {
+				t.Errorf("%s by %q, want %s", r.WorkloadType, r.WorkloadEvidence, want)
+			}
+		})
+	}
+}
+
+// marked is a trace of one kernel and one annotation.
+func marked(t testing.TB, name string) *trace.Trace {
+	t.Helper()
+	var b trace.Builder
+	thread := b.Thread(0, 1, 1, "")
+	b.Annotation(trace.Annotation{Name: name, Dur: 20 * time.Microsecond, Thread: thread})
+	b.GPU(trace.GPUEvent{Name: "k", Start: 5 * time.Microsecond, Dur: time.Microsecond})
+	tr, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
