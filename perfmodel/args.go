@@ -56,32 +56,40 @@ func (t *Tensor) last(i int) int64 {
 // Tensor returns argument i of the call. The error is a *[MissingError] when it is no tensor, was not given, or lacks
 // a known element type or a sane shape, and a *[RangeError] when its elements cannot be counted.
 func (c *Call) Tensor(i int) (Tensor, error) {
+	var t Tensor
+	err := c.read(i, &t)
+	return t, err
+}
+
+// read fills t, which is left alone when the argument cannot be read.
+func (c *Call) read(i int, t *Tensor) error {
 	a := c.arg(i)
 	if a == nil {
-		return Tensor{}, c.missing("argument %d", i)
+		return c.missing("argument %d", i)
 	}
 	if !isTensor(a) {
-		return Tensor{}, c.missing("shape of argument %d", i)
+		return c.missing("shape of argument %d", i)
 	}
 	s, ok := storageOf(a.Type)
 	if !ok {
-		return Tensor{}, c.missing("element type %q of argument %d", a.Type, i)
+		return c.missing("element type %q of argument %d", a.Type, i)
 	}
-	return c.shaped(a, s, i)
+	return c.shape(a, s, i, t)
 }
 
-// shaped gives argument i, or a member of its list, the element type s.
-func (c *Call) shaped(a *trace.Arg, s storage, i int) (Tensor, error) {
+// shape fills t with the shape of argument i, or of a member of its list, and the element type s.
+func (c *Call) shape(a *trace.Arg, s storage, i int, t *Tensor) error {
 	for _, d := range a.Dims {
 		if d < 0 {
-			return Tensor{}, c.missing("sane shape of argument %d", i)
+			return c.missing("sane shape of argument %d", i)
 		}
 	}
-	t := Tensor{Dims: a.Dims, Strides: a.Strides, Type: s.typ, store: s.bytes, count: product(a.Dims...)}
-	if product(t.count, t.store) == tooMuch {
-		return Tensor{}, &RangeError{c.Name, "the shape of argument " + strconv.Itoa(i)}
+	count := product(a.Dims...)
+	if product(count, s.bytes) == tooMuch {
+		return &RangeError{c.Name, "the shape of argument " + strconv.Itoa(i)}
 	}
-	return t, nil
+	*t = Tensor{Dims: a.Dims, Strides: a.Strides, Type: s.typ, store: s.bytes, count: count}
+	return nil
 }
 
 // Int returns the whole number that was recorded for argument i, ok = false when there is none.
@@ -188,9 +196,10 @@ type reading struct {
 // none stands for an argument that an operator does not have.
 const none = -1
 
-func (r *reading) tensor(i int) Tensor {
-	t, err := r.call.Tensor(i)
-	r.fail(err)
+func (r *reading) tensor(i int) (t Tensor) {
+	if err := r.call.read(i, &t); err != nil {
+		r.fail(err)
+	}
 	return t
 }
 

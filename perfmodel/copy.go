@@ -116,8 +116,10 @@ func (r *reading) list(i int) []trace.Arg {
 // listSizes returns how many elements the members have, and how many unique ones.
 func (r *reading) listSizes(list []trace.Arg) (n, unique int64) {
 	for i := range list {
-		t, err := r.call.shaped(&list[i], storage{hw.UInt8, 1}, i)
-		r.fail(err)
+		var t Tensor
+		if err := r.call.shape(&list[i], storage{hw.UInt8, 1}, i, &t); err != nil {
+			r.fail(err)
+		}
 		n, unique = sum(n, t.Elements()), sum(unique, t.Unique())
 	}
 	return n, unique

@@ -83,8 +83,10 @@ func index(c *Call) (Work, error) {
 	}
 	n, read := int64(1), int64(0)
 	for i := range a.List {
-		t, err := c.shaped(&a.List[i], int64s, 1)
-		in.fail(err)
+		var t Tensor
+		if err := c.shape(&a.List[i], int64s, 1, &t); err != nil {
+			in.fail(err)
+		}
 		n, read = max(n, t.Elements()), sum(read, t.Bytes())
 	}
 	for i := len(a.List); i < len(table.Dims); i++ {
