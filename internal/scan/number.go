@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"encoding/binary"
 	"math"
 	"math/big"
 	"strconv"
@@ -25,6 +26,10 @@ func fastNanoseconds(b []byte, i int) (int64, int) {
 	}
 	first := i
 	var v int64
+	if d, ok := eightDigits(b, i); ok {
+		v = int64(d)
+		i += 8
+	}
 	for i < len(b) && b[i]-'0' <= 9 {
 		v = v*10 + int64(b[i]-'0')
 		i++
@@ -48,6 +53,21 @@ func fastNanoseconds(b []byte, i int) (int64, int) {
 		v = -v
 	}
 	return v, i
+}
+
+// eightDigits reads eight digits at b[i] together: pairs, then fours, then all.
+func eightDigits(b []byte, i int) (v uint64, ok bool) {
+	if i+8 > len(b) {
+		return 0, false
+	}
+	w := binary.LittleEndian.Uint64(b[i:])
+	if (w & (w + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0) != 0x3030303030303030 {
+		return 0, false
+	}
+	w -= 0x3030303030303030
+	w = w*10 + w>>8
+	w = w&0x00ff00ff00ff00ff*100 + w>>16&0x00ff00ff00ff00ff
+	return w&0xffff*10000 + w>>32&0xffff, true
 }
 
 // slowNanoseconds reads every other form of number: exponents, many digits, a leading plus.
