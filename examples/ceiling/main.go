@@ -1,8 +1,10 @@
 // Ceiling says how fast a diffusion model can be at best, from the configuration files of its folder.
 //
 //	ceiling -hw MI300X -size 1024x1024 -steps 28 ./FLUX.1-dev
+//	ceiling -report out/report.json ./FLUX.1-dev
 //
-// It prints tokens, FLOPs and bytes, and the time at the roofs of the GPU for each ceiling that the GPU has figures for.
+// It prints tokens, FLOPs and bytes, and the time at the roofs of the GPU for each ceiling that the GPU has figures for. With the
+// report of a trace it takes size, steps and batch from there, and compares the FLOPs.
 package main
 
 import (
@@ -40,11 +42,12 @@ func run(args []string, out io.Writer) error {
 		size     = flags.String("size", "", "`WxH` in pixels (default: the model's)")
 		steps    = flags.Int64("steps", 0, "denoising steps (default: the model's)")
 		frames   = flags.Int64("frames", 0, "frames of a video (default: the model's)")
-		batch    = flags.Int64("batch", 1, "images of a call")
+		batch    = flags.Int64("batch", 0, "images of a call (default: 1)")
 		text     = flags.Int64("text", 0, "text tokens (default: the model's)")
 		guidance = flags.String("guidance", "", "on or off: two halves a forward pass (default: the model's)")
 		typ      = hw.BF16
 		verbose  = flags.Bool("v", false, "print each operator")
+		analysed = flags.String("report", "", "report.json `FILE` of a trace to compare with")
 	)
 	flags.TextVar(&typ, "type", hw.BF16, "element `type` of weights and activations")
 	if err := flags.Parse(args); err != nil {
@@ -58,7 +61,12 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	o := m.Defaults()
-	o.Batch, o.Type = *batch, typ
+	r, err := readReport(*analysed, &o)
+	if err != nil {
+		return err
+	}
+	o.Type = typ
+	override(&o.Batch, *batch)
 	override(&o.Steps, *steps)
 	override(&o.Frames, *frames)
 	override(&o.TextTokens, *text)
@@ -76,7 +84,10 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return show(out, m, w, spec, *verbose)
+	if err := show(out, m, w, spec, *verbose); err != nil || r == nil {
+		return err
+	}
+	return compare(out, w, r)
 }
 
 func override(to *int64, value int64) {
