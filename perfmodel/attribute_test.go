@@ -190,6 +190,10 @@ func TestAttributeSaysWhatIsMissing(t *testing.T) {
 	var s scene
 	s.kernel(s.op(trace.None, "aten::mm"), "Cijk_a", 5)
 	s.kernel(s.op(trace.None, "my::op", []int64{2}), "strange", 5)
+	s.kernel(trace.None, "Cijk_b", 5)
+	s.kernel(s.op(trace.None, "my range"), "Cijk_c", 5)
+	s.t.GPU[s.kernel(trace.None, "attn_fwd", 5)].Launch = 0
+	s.t.Launches = []trace.Launch{{Kind: trace.LaunchGraph}}
 	var got []string
 	for _, in := range perfmodel.Attribute(&s.t, fakeModels(t)) {
 		var m *perfmodel.MissingError
@@ -198,7 +202,10 @@ func TestAttributeSaysWhatIsMissing(t *testing.T) {
 		}
 		got = append(got, string(in.Work.Category)+": "+m.What)
 	}
-	if d := cmp.Diff([]string{"gemm: shape of argument 0", "other: a model"}, got); d != "" {
+	want := []string{"gemm: shape of argument 0", "other: a model", "gemm: operator: none is recorded for it",
+		"gemm: operator: only my range encloses its launch",
+		"attention: operator: it was replayed from a graph whose capture is not known"}
+	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
 }

@@ -60,19 +60,16 @@ func (a *attribution) ownerOf(g trace.GPUID) trace.OpID {
 	if a.owner[o] != trace.None {
 		return a.owner[o]
 	}
-	if a.replayed(g, o) || isRegion(&a.t.Ops[o]) {
+	if a.fromGraph(g) && !a.t.Ops[o].Captured || isRegion(&a.t.Ops[o]) {
 		return trace.None
 	}
 	return o
 }
 
-// replayed reports whether the event is part of a graph whose operators are not known.
-func (a *attribution) replayed(g trace.GPUID, o trace.OpID) bool {
-	e := &a.t.GPU[g]
-	if e.Launch < 0 || int(e.Launch) >= len(a.t.Launches) || a.t.Launches[e.Launch].Kind != trace.LaunchGraph {
-		return false
-	}
-	return !a.t.Ops[o].Captured
+// fromGraph reports whether the event was launched by a graph.
+func (a *attribution) fromGraph(g trace.GPUID) bool {
+	l := a.t.GPU[g].Launch
+	return l >= 0 && int(l) < len(a.t.Launches) && a.t.Launches[l].Kind == trace.LaunchGraph
 }
 
 // isRegion reports whether an operator is a named range around others' work rather than an operator: it has no namespace
@@ -108,7 +105,12 @@ func (a *attribution) fill(in *Instance) *heads {
 	}
 	w := a.lookup(in.Call)
 	in.Model, in.Work, in.Missing = w.model, w.work, w.missing
-	if w.wrapper && in.Op != trace.None && a.owner[in.Op] != in.Op {
+	switch {
+	case in.Op == trace.None:
+		if in.Missing != nil && in.Call.Inputs == nil {
+			in.Missing = a.noOperator(g)
+		}
+	case w.wrapper && a.owner[in.Op] != in.Op:
 		*in = leftover(in)
 	}
 	in.Leaf = in.Call.Name
@@ -123,6 +125,17 @@ func (a *attribution) fill(in *Instance) *heads {
 		return nil
 	}
 	return w.heads
+}
+
+// noOperator says why an event that stands for itself has no shapes.
+func (a *attribution) noOperator(g trace.GPUID) error {
+	what := "operator: none is recorded for it"
+	if o := a.opOf(g); a.fromGraph(g) {
+		what = "operator: it was replayed from a graph whose capture is not known"
+	} else if o != trace.None {
+		what = "operator: only " + a.t.Ops[o].Name + " encloses its launch"
+	}
+	return &MissingError{Op: a.t.GPU[g].Name, What: what}
 }
 
 // leftover describes what a wrapper launched itself beside the operators below it that do its work.

@@ -64,9 +64,7 @@ func (s *surrounding) nameProjections() {
 	for i := range s.list {
 		s.findMLP(i)
 	}
-	for i := range s.list {
-		s.findConditioning(i)
-	}
+	s.findConditioning()
 	for i, h := range s.sizes {
 		if h != nil {
 			s.findInputs(i, h)
@@ -136,19 +134,28 @@ func narrowing(depth int64, up projection) roles {
 
 // findConditioning finds the layers of the denoiser with a row for each image. Those that make several vectors as wide as the
 // hidden state are for adaLN.
-func (s *surrounding) findConditioning(i int) {
-	p := s.projections[i]
-	if s.first < 0 || i < s.first-projectionReach || i > s.last+projectionReach || s.roles[i] != 0 {
+func (s *surrounding) findConditioning() {
+	if s.first < 0 {
 		return
 	}
 	main := s.sizes[s.first]
-	hidden := product(main.query, main.d)
-	switch {
-	case p.rows == 0 || p.rows > main.batch:
-	case hidden > 0 && p.width >= 2*hidden && p.width%hidden == 0 && p.width <= mostVectors*hidden:
-		s.roles[i] = rolesModulation
-	default:
-		s.roles[i] = rolesConditioning
+	hidden := max(1, product(main.query, main.d))
+	var rest []int
+	adaLN := false
+	for i := max(0, s.first-projectionReach); i < min(len(s.list), s.last+projectionReach); i++ {
+		p := s.projections[i]
+		switch {
+		case p.rows == 0 || p.rows > main.batch || s.roles[i] != 0:
+		case p.width >= 2*hidden && p.width%hidden == 0 && p.width <= mostVectors*hidden:
+			s.roles[i], adaLN = rolesModulation, true
+		default:
+			rest = append(rest, i)
+		}
+	}
+	for _, i := range rest {
+		if adaLN { // else this is no diffusion transformer
+			s.roles[i] = rolesConditioning
+		}
 	}
 }
 
@@ -160,12 +167,17 @@ func (s *surrounding) findInputs(i int, h *heads) {
 		switch {
 		case s.roles[j]&(rolesDown|rolesJointDown|rolesOut) != 0:
 			return
-		case p.rows == 0 || s.roles[j] != 0 || p.rows > product(h.batch, max(h.nq, h.nk)):
+		case s.roles[j] != 0 || !p.ofTokens(h, max(h.nq, h.nk)):
 			continue
 		case p.width == q || p.width == kv || p.width == sum(q, kv, kv) || p.width == sum(kv, kv):
 			s.roles[j] = rolesQKV
 		}
 	}
+}
+
+// ofTokens reports whether a projection is of a stream of at most n tokens for each batch entry of an attention.
+func (p projection) ofTokens(h *heads, n int64) bool {
+	return p.rows > 0 && (p.rows > h.batch || n == 1) && p.rows <= product(h.batch, n)
 }
 
 // findOutputs finds the first projection of each token stream behind an attention, up to the MLP.
@@ -178,7 +190,7 @@ func (s *surrounding) findOutputs(i int, h *heads) {
 		switch {
 		case s.roles[j]&(rolesUp|rolesDown|rolesJointDown) != 0:
 			return
-		case p.rows == 0 || p.depth != inner || s.roles[j] != 0 || p.rows > product(h.batch, h.nq):
+		case p.depth != inner || s.roles[j] != 0 || !p.ofTokens(h, h.nq):
 			continue
 		}
 		for _, rows := range seen[:n] {

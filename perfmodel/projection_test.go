@@ -58,15 +58,21 @@ func TestRolesOfLinearLayers(t *testing.T) {
 		}, []string{"attention projections", "attention projections", "MLP up", "MLP down"}},
 		{"timestep embedding", func(s *scene) {
 			s.product(1, 256, h)
+			s.product(1, h, 6*h)
 			s.product(n, h, 3*h)
 			s.selfAttend(1, n)
-		}, []string{"conditioning", "q, k, v projection"}},
+		}, []string{"conditioning", "adaLN projection", "q, k, v projection"}},
 		{"cross-attention reads keys of another stream", func(s *scene) {
 			s.product(n, h, h)
 			s.product(512, 2048, h)
 			s.attend(1, 16, n, 512, 64, false, false)
 			s.product(n, h, h+1)
 		}, []string{"q, k, v projection", "q, k, v projection", "attention output projection"}},
+		{"a classifier's head is no conditioning", func(s *scene) {
+			s.product(n, h, 3*h)
+			s.selfAttend(1, n)
+			s.product(1, h, 1000)
+		}, []string{"q, k, v projection", ""}},
 		{"nothing around it", func(s *scene) { s.product(64, 64, 64) }, []string{""}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
