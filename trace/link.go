@@ -87,6 +87,9 @@ func (x *launchIndex) find(t *Trace, g *GPUEvent) LaunchID {
 		return None
 	}
 	group := x.near(t, g, from)
+	if len(group) > 1 {
+		x.shared++
+	}
 	best := group[0]
 	for _, l := range group[1:] {
 		if better(g, &t.Launches[l], &t.Launches[best]) {
@@ -102,13 +105,13 @@ const maxNamesakes = 64
 
 // near returns the launches with the correlation of g, the first of which is at from: if they are many, the last ones that
 // began before it.
-func (x launchIndex) near(t *Trace, g *GPUEvent, from int) []LaunchID {
+func (x *launchIndex) near(t *Trace, g *GPUEvent, from int) []LaunchID {
 	n := sort.Search(len(x.ids)-from, func(i int) bool { return compareKey(t, x.ids[from+i], g.File, g.Correlation) != 0 })
 	group := x.ids[from : from+n]
 	if n <= maxNamesakes {
 		return group
 	}
-	begun := max(1, sort.Search(n, func(i int) bool { return t.Launches[group[i]].Start > g.Start }))
+	begun := max(2, sort.Search(n, func(i int) bool { return t.Launches[group[i]].Start > g.Start }))
 	return group[max(0, begun-maxNamesakes):begun]
 }
 
