@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -55,6 +56,8 @@ func diagnoseEmpty(t *Trace) {
 	}
 	cause := "only CPU activity was recorded"
 	switch {
+	case slices.ContainsFunc(t.Files, func(f File) bool { return f.Truncated }):
+		cause = "the file ends too early, before the GPU events, which profilers write last"
 	case launches > 0:
 		cause = fmt.Sprintf("the host launched %d times but no GPU activity was recorded: was it among the profiler's activities?", launches)
 	case len(t.Ops) == 0:

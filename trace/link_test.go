@@ -146,11 +146,13 @@ func TestBL13EmptyTrace(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"window discarded", document(`{"ph":"M","name":"process_name","pid":100,"args":{"name":"python"}}`, runtimeCall("hipDeviceSynchronize", 10, 5, 1)), "no GPU events: no operator and no launch either: the profiler discarded its window, as a schedule without repeat=1 does when step() is called once too often"},
 		{"CPU only", document(op("aten::mm", 0, 5)), "no GPU events: only CPU activity was recorded"},
+		{"cut", document(op("aten::mm", 0, 5), runtimeCall("hipLaunchKernel", 1, 1, 1))[:180], "no GPU events: the file ends too early, before the GPU events, which profilers write last"},
 		{"no GPU activity", document(op("aten::mm", 0, 5), runtimeCall("hipLaunchKernel", 1, 1, 1)), "no GPU events: the host launched 1 times but no GPU activity was recorded: was it among the profiler's activities?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			want := []trace.Diagnostic{{Code: "empty_trace", Severity: trace.Error, Count: 1, Message: c.want}}
-			if diff := cmp.Diff(want, loadText(t, c.text).Diagnostics); diff != "" {
+			want := trace.Diagnostic{Code: "empty_trace", Severity: trace.Error, Count: 1, Message: c.want}
+			got := loadText(t, c.text).Diagnostics
+			if diff := cmp.Diff(want, got[len(got)-1]); diff != "" {
 				t.Errorf("diagnostics (-want +got):\n%s", diff)
 			}
 		})

@@ -95,7 +95,7 @@ func (l *loader) file(path string) error {
 func (l *loader) text(file File, src *source) error {
 	r, format, closeInflater, err := inflate(src)
 	if err != nil {
-		return fmt.Errorf("%s: byte 0: %w", file.Path, err)
+		return fmt.Errorf("%s: byte 0: the compressed data: %w", file.Path, err)
 	}
 	defer closeInflater()
 	if file.Format == "" {
