@@ -300,8 +300,8 @@ func (c *chorus) weight() time.Duration {
 }
 
 // passes returns the chorus whose iterations are forward passes of the denoiser: the finest that is made of runs of blocks. Coarser ones
-// are images, steps of several passes or patterns of full and cached steps. In a model without runs of blocks it is the coarsest that
-// does not hold encoders and a decoder.
+// are images, steps of several passes or patterns of full and cached steps. In a model without runs of blocks it is the
+// coarsest that holds no decoder.
 func (f *folded) passes() *chorus {
 	all := f.choruses()
 	var best *chorus
@@ -314,7 +314,7 @@ func (f *folded) passes() *chorus {
 		var down *chorus
 		for _, c := range all {
 			if c.size() >= best.size()*5/4+1 && 4*len(c.members) >= len(best.members) && 5*f.shared(best, c) >= 2*best.time &&
-				(c.runs || !best.runs && c.size() >= 3*best.size() && f.apart(best, c)) && (down == nil || len(c.members) > len(down.members)) {
+				(c.runs || f.decodes(best, c)) && (down == nil || len(c.members) > len(down.members)) {
 				down = c
 			}
 		}
@@ -338,6 +338,20 @@ func (f *folded) shared(out, in *chorus) (sum time.Duration) {
 		}
 	}
 	return sum
+}
+
+// decodes reports whether iterations of out hold convolutions around those of in, as images hold a decoder behind their steps.
+func (f *folded) decodes(out, in *chorus) bool {
+	sum := func(c *chorus) (conv, all time.Duration) {
+		for i := range c.begin {
+			conv += f.convolved(c.begin[i], c.end[i])
+			all += f.time(c.begin[i], c.end[i])
+		}
+		return conv, all
+	}
+	convOut, all := sum(out)
+	convIn, _ := sum(in)
+	return !in.conv && 20*(convOut-convIn) > all && f.apart(out, in)
 }
 
 // apart reports whether iterations of out hold more than iterations of in and the few kernels of a scheduler: encoders and a decoder, which
