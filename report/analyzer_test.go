@@ -309,3 +309,25 @@ func BenchmarkAnalyze(b *testing.B) {
 		}
 	}
 }
+
+func TestPreambleIsNeitherIdleNorLatency(t *testing.T) {
+	const window = 45 * time.Second
+	var b trace.Builder
+	thread := b.Thread(0, 1, 1, "")
+	b.GPU(trace.GPUEvent{Name: "w", Dur: time.Millisecond, Correlation: 1})
+	for i := range int64(4) {
+		at := window + time.Duration(i)*100*time.Microsecond
+		b.Annotation(trace.Annotation{Name: "denoise_step_" + string('0'+rune(i)), Start: at, Dur: 100 * time.Microsecond, Thread: thread})
+		b.Launch(trace.Launch{Name: "hipLaunchKernel", Start: at + time.Microsecond, Dur: time.Microsecond, Correlation: 10 + i, Thread: thread})
+		b.GPU(trace.GPUEvent{Name: "k", Start: at + 5*time.Microsecond, Dur: 90 * time.Microsecond, Correlation: 10 + i})
+	}
+	tr, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := analyze(t, report.Analyzer{}, tr)
+	want := report.Micros(390 * time.Microsecond)
+	if r.Timeline.Total != want || r.Timeline.Busy != report.Micros(360*time.Microsecond) || r.Throughput.LatencySeconds != report.Number(want.Seconds()) {
+		t.Errorf("total %v, busy %v us, latency %v s", r.Timeline.Total, r.Timeline.Busy, r.Throughput.LatencySeconds)
+	}
+}

@@ -6,16 +6,20 @@ import (
 
 	"github.com/ditlens/ditlens/internal/interval"
 	"github.com/ditlens/ditlens/perfmodel"
+	"github.com/ditlens/ditlens/split"
 	"github.com/ditlens/ditlens/trace"
 )
 
 // measureTimeline sorts the time of each device into computation, communication, copies and idle. Communication is every
 // collective kernel and every copy between GPUs; copies are those to and from the host and within a device, also when a
-// kernel makes them; all else is computation.
+// kernel makes them; all else is computation. Events of the preamble ran outside of the recorded window and do not count.
 func (in *analysis) measureTimeline() {
 	devices := map[int32]*deviceIntervals{}
 	kinds := map[string]perfmodel.Category{}
 	for i := range in.trace.GPU {
+		if in.steps.PhaseOf[i] == split.Preamble {
+			continue
+		}
 		g := &in.trace.GPU[i]
 		d := devices[g.Device]
 		if d == nil {

@@ -127,6 +127,11 @@ func measurePhases(t *trace.Trace, r *Result, c *Cut, o *order, imageOf []int32)
 			r.PhaseOf[i] = name
 		}
 	}
+	for i := range preamble(t) {
+		if r.StepOf[i] < 0 {
+			r.PhaseOf[i] = Preamble
+		}
+	}
 	type key struct {
 		image int32
 		name  PhaseName
@@ -144,7 +149,9 @@ func measurePhases(t *trace.Trace, r *Result, c *Cut, o *order, imageOf []int32)
 			ext = append(ext, extent{})
 		}
 		ext[i].add(&t.GPU[id])
-		whole[k.image].add(&t.GPU[id])
+		if k.name != Preamble {
+			whole[k.image].add(&t.GPU[id])
+		}
 	}
 	for i := range r.Phases {
 		f, x := &r.Phases[i], &ext[i]

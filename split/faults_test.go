@@ -383,14 +383,38 @@ func TestBL36_FirstKernelsLost(t *testing.T) {
 }
 
 func TestBL37_KernelsLongBeforeTheFirstStep(t *testing.T) {
-	x := newTape(t)
-	x.kernel("w", 0, 1000, 0, 0)
-	x.free[0] = us(45_000_000)
-	x.row(10, repeat(3, step(3)...)...)
-	_, r := x.split(split.Autocorrelation{})
-	x.wantSteps(r, 12, 12, 12)
-	if d := gocmp.Diff(map[split.PhaseName]int{split.OtherPhase: 1, split.Denoise: 36}, phases(r)); d != "" {
+	t.Run("kernels alone", func(t *testing.T) {
+		x := newTape(t)
+		x.kernel("w", 0, 1000, 0, 0)
+		x.free[0] = us(45_000_000)
+		x.row(10, repeat(3, step(3)...)...)
+		_, r := x.split(split.Autocorrelation{})
+		x.wantSteps(r, 12, 12, 12)
+		wantPreamble(t, r)
+	})
+	t.Run("marked", func(t *testing.T) {
+		x := newTape(t)
+		x.kernel("w", 0, 1000, 0, 0)
+		for s := range 3 {
+			at := float64(45_001_000 + 300*s)
+			x.mark(fmt.Sprint("denoising_step_", s), at, 295)
+			for k, n := range step(3) {
+				x.launch(n, at+float64(20*k), 10)
+			}
+		}
+		_, r := x.split(split.Marker{})
+		x.wantSteps(r, 12, 12, 12)
+		wantPreamble(t, r)
+	})
+}
+
+func wantPreamble(t *testing.T, r *split.Result) {
+	t.Helper()
+	if d := gocmp.Diff(map[split.PhaseName]int{split.Preamble: 1, split.Denoise: 36}, phases(r)); d != "" {
 		t.Error(d)
+	}
+	if m := r.Images[0]; m.End-m.Start > time.Second {
+		t.Errorf("the image takes %v", m.End-m.Start)
 	}
 }
 

@@ -74,6 +74,7 @@ const (
 	Denoise      PhaseName = "denoise"
 	VAEDecode    PhaseName = "vae_decode"
 	BetweenSteps PhaseName = "between_steps" // inside the loop, of no step: offload copies, synchronisations
+	Preamble     PhaseName = "preamble"      // before the profiler's window: of no image, no step and no measure of idleness
 	OtherPhase   PhaseName = "other"
 )
 
