@@ -83,7 +83,8 @@ type finding struct {
 	total    time.Duration
 }
 
-// findLoop looks for the loop of steps in the sequence, and in its skeleton if that leaves doubts. It returns nil if there is none.
+// findLoop looks for the loop of steps in the sequence. If that leaves doubts it looks again with the shapes of operators, which tell
+// layers apart that launch the same kernels, and then in the skeleton. It returns nil if there is none.
 func findLoop(t *trace.Trace, o *order, stop func() error) (*finding, error) {
 	if len(o.lane) < 4 {
 		return nil, nil
@@ -94,8 +95,15 @@ func findLoop(t *trace.Trace, o *order, stop func() error) (*finding, error) {
 	}
 	s := search{t: t, lane: o.lane, sig: o.signatures(o.lane), distinct: o.distinct, solid: o.distinct, stop: stop}
 	f, err := s.at(every)
-	if err != nil || f != nil && f.loops && f.agree && 2*f.time > f.total {
+	if err != nil || f.sure() {
 		return f, err
+	}
+	if sig, distinct, ok := refine(t, o.lane, s.sig); ok {
+		fine := s
+		fine.sig, fine.distinct, fine.solid = sig, distinct, distinct
+		if g, err := fine.at(every); err != nil || g.sure() {
+			return g, err
+		}
 	}
 	bones := skeleton(s.sig, s.distinct)
 	if len(bones) == len(s.sig) {
@@ -113,6 +121,18 @@ func findLoop(t *trace.Trace, o *order, stop func() error) (*finding, error) {
 		return g, nil
 	}
 	return f, nil
+}
+
+// sure reports whether the loop is beyond doubt: made of blocks, with ends that agree, most of the work but not all of it.
+func (f *finding) sure() bool {
+	if f == nil || !f.loops || !f.agree || 2*f.time <= f.total {
+		return false
+	}
+	inside := 0
+	for _, p := range f.pieces {
+		inside += p.to - p.from
+	}
+	return len(f.pieces) > 2 || len(f.lane)-inside >= fewKernels
 }
 
 // A search looks for the loop of steps in a lane of a trace.

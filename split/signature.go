@@ -1,6 +1,10 @@
 package split
 
-import "github.com/ditlens/ditlens/trace"
+import (
+	"fmt"
+
+	"github.com/ditlens/ditlens/trace"
+)
 
 // A signature says what a GPU event launches: its name and launch shape, or a copy's direction and size. Two events of
 // equal signature do the same work, as far as a kernel alone can tell.
@@ -14,6 +18,58 @@ type signature struct {
 
 func signatureOf(g *trace.GPUEvent) signature {
 	return signature{g.Name, g.Grid, g.Block, g.Bytes, g.Kind, g.Dir}
+}
+
+// refine tells events of one signature apart by the shapes of their operators' arguments, where those were recorded. Values
+// are left out: a step's timestep is not the next one's. ok is false when nothing new is told.
+func refine(t *trace.Trace, ids []trace.GPUID, sig []int32) (fine []int32, distinct int, ok bool) {
+	type key struct{ sig, shape int32 }
+	known := make(map[key]int32)
+	coarse := make(map[int32]bool)
+	args := shapes{make(map[string]int32), make(map[*trace.Inputs]int32)}
+	fine = make([]int32, len(sig))
+	for i, id := range ids {
+		k := key{sig: sig[i]}
+		if op := t.GPU[id].Op; op >= 0 {
+			k.shape = args.number(t.Ops[op].Inputs)
+		}
+		n, seen := known[k]
+		if !seen {
+			n = int32(len(known))
+			known[k] = n
+		}
+		fine[i], coarse[k.sig] = n, true
+	}
+	return fine, len(known), len(known) > len(coarse)
+}
+
+// shapes numbers the shapes of arguments.
+type shapes struct {
+	known map[string]int32
+	of    map[*trace.Inputs]int32
+}
+
+func (s *shapes) number(in *trace.Inputs) int32 {
+	if in == nil {
+		return 0
+	}
+	if n, ok := s.of[in]; ok {
+		return n
+	}
+	var b []byte
+	for _, a := range in.Args {
+		b = fmt.Append(b, a.Dims, ";")
+		for _, m := range a.List {
+			b = fmt.Append(b, m.Dims, ",")
+		}
+	}
+	n, ok := s.known[string(b)]
+	if !ok {
+		n = int32(len(s.known) + 1)
+		s.known[string(b)] = n
+	}
+	s.of[in] = n
+	return n
 }
 
 // number gives each event the number of its signature, in order of first appearance among ids.
