@@ -74,8 +74,3 @@ func (s Schedule) difference(n int, c Change) string {
 	}
 	return strings.Join(parts, " and ")
 }
-
-// EmptyTrace is what to tell somebody whose trace holds no GPU kernels.
-const EmptyTrace = "no GPU kernels were recorded. Either only CPU activity was asked for, or the profiler's window was thrown " +
-	"away: with wait=0 and without repeat=1 the step after the active ones starts a new profiler, and a trace exported after " +
-	"the loop is empty. Use torch.profiler.schedule(..., repeat=1), on xDiT --profile_wait 1, or write the trace in on_trace_ready."
