@@ -205,6 +205,19 @@ func TestKernelPart(t *testing.T) {
 	}
 }
 
+// No name is too odd to classify, and a verdict is never empty.
+func FuzzClassify(f *testing.F) {
+	for _, name := range []string{"", "_", "::", "aten::", "aten::add_.Tensor", "triton_", "triton_poi_fused_", "triton_tem_fused__", "a_1", "_1", "sage_fwd_12"} {
+		f.Add(name, name)
+	}
+	f.Fuzz(func(t *testing.T, op, kernel string) {
+		if c, _ := perfmodel.Classify(op, kernel); c == "" {
+			t.Errorf("Classify(%q, %q) is empty", op, kernel)
+		}
+		perfmodel.KernelPart(perfmodel.Conv, kernel)
+	})
+}
+
 func BenchmarkClassify(b *testing.B) {
 	name := "void at::native::elementwise_kernel_manual_unroll<128, 8, at::native::gpu_kernel_impl_nocast<at::native::CUDAFunctor_add<c10::BFloat16>>"
 	b.ReportAllocs()

@@ -180,15 +180,15 @@ func (s *surrounding) joinedStreams(i int) string {
 	n := 0
 	for j := i - 1; j >= max(0, i-projectionReach) && s.sizes[j] == nil; j-- {
 		rows := s.tokens(j, h.batch)
-		if rows == h.nq {
+		if s.whole(rows, h.nq) {
 			return kindSelf
 		}
 		if rows < 2 || rows > h.nq {
 			continue
 		}
 		for _, other := range seen[:n] {
-			if rows+other == h.nq && rows != other {
-				return fmt.Sprintf("joint self-attention of %d + %d tokens", max(rows, other), min(rows, other))
+			if a, b, ok := s.join(rows, other, h.nq); ok {
+				return fmt.Sprintf("joint self-attention of %d + %d tokens", max(a, b), min(a, b))
 			}
 		}
 		if n < len(seen) && (n == 0 || seen[n-1] != rows) {
@@ -197,6 +197,42 @@ func (s *surrounding) joinedStreams(i int) string {
 		}
 	}
 	return kindSelf
+}
+
+// ranks are the degrees of sequence parallelism that are looked for: each rank projects a part of the tokens, and exchanges heads
+// for tokens before the attention.
+var ranks = [...]int64{1, 2, 4, 8, 16}
+
+func (s *surrounding) degrees() []int64 {
+	if s.comm {
+		return ranks[:]
+	}
+	return ranks[:1]
+}
+
+// whole reports whether a stream of rows, on all ranks, is all n tokens of an attention.
+func (s *surrounding) whole(rows, n int64) bool {
+	for _, p := range s.degrees() {
+		if product(rows, p) == n {
+			return true
+		}
+	}
+	return false
+}
+
+// join returns the tokens of two streams that make n together. Text may be whole on every rank.
+func (s *surrounding) join(a, b, n int64) (wholeA, wholeB int64, ok bool) {
+	if a == b {
+		return 0, 0, false
+	}
+	for _, p := range s.degrees() {
+		for _, w := range [...][2]int64{{a * p, b * p}, {a * p, b}, {a, b * p}} {
+			if w[0]+w[1] == n {
+				return w[0], w[1], true
+			}
+		}
+	}
+	return 0, 0, false
 }
 
 // hasRows reports whether a projection before an attention has as many rows.
