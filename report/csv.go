@@ -113,7 +113,7 @@ func (r *Report) WriteOpsSummary(w io.Writer) error {
 	for _, t := range r.OperatorTotals {
 		module := "NA"
 		if t.Module != "" {
-			module = t.Module
+			module = "nn.Module: " + t.Module
 		}
 		categories := make([]string, len(t.Categories))
 		for i, c := range t.Categories {

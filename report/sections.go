@@ -7,12 +7,11 @@ import (
 
 // Rows of long tables that are shown; the CSV and JSON files hold all of them.
 const (
-	topOperators     = 20
-	categoryRows     = 10
-	phaseRows        = 40
-	stepRows         = 60
-	modulationRows   = 20
-	evidencePerPoint = 5
+	topOperators   = 20
+	categoryRows   = 10
+	phaseRows      = 40
+	stepRows       = 60
+	modulationRows = 20
 )
 
 // signalsSection says what the GPUs did between the first and the last event, and what was recorded.

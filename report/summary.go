@@ -15,8 +15,16 @@ func (r *Report) summarySection() section {
 		}
 	}
 	s.Tables = []table{t}
+	for _, d := range r.Diagnostics {
+		if d.Severity != "info" && len(s.Notes) < summaryDoubts {
+			s.Notes = append(s.Notes, "Doubt: "+d.Message+".")
+		}
+	}
 	return s
 }
+
+// summaryDoubts is how many diagnostics stand below the summary; their own section has all.
+const summaryDoubts = 4
 
 // caveats are the sentences that a reader must see before any figure.
 func (r *Report) caveats() []string {

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -99,11 +100,21 @@ func writers(r *Report) map[string]func(io.Writer) error {
 	}
 }
 
+// analyses are the reports of shared traces that were made so far; a Report is read-only.
+var analyses sync.Map
+
 // samples are reports of all kinds by name.
 func samples(t *testing.T) map[string]*Report {
 	s := map[string]*Report{"nasty": nasty(), "empty": empty(), "unmodelled": unmodelled()}
-	t.Run("real", func(t *testing.T) { s[realtraces.SD35] = analysed(t, realtraces.SD35) })
-	t.Run("real", func(t *testing.T) { s[realtraces.Flux] = analysed(t, realtraces.Flux) })
+	for _, name := range []string{realtraces.SD35, realtraces.Flux} {
+		t.Run("real", func(t *testing.T) {
+			r, ok := analyses.Load(name)
+			if !ok {
+				r, _ = analyses.LoadOrStore(name, analysed(t, name))
+			}
+			s[name] = r.(*Report)
+		})
+	}
 	return s
 }
 
