@@ -160,11 +160,17 @@ func (in *analysis) convLayouts() []Finding {
 	if !in.worthwhile(layout + bias) {
 		return nil
 	}
+	parts := []string{fmt.Sprintf("%s ms are layout transposes (%.1f %%)", millis(layout), 100*float64(layout)/float64(all))}
+	if bias > 0 {
+		parts = append(parts, fmt.Sprintf("%s ms bias adds (%.1f %%)", millis(bias), 100*float64(bias)/float64(all)))
+	}
+	if other > 0 {
+		parts = append(parts, fmt.Sprintf("%s ms other helpers", millis(other)))
+	}
 	return []Finding{{Code: "conv_layout", Time: Micros(all), AtStake: Micros(layout + bias),
 		Title: "Convolutions move layouts and add biases in kernels of their own",
-		Detail: fmt.Sprintf("Of %s ms of convolution %s ms are layout transposes (%.1f %%), %s ms bias adds (%.1f %%), %s ms other helpers; "+
-			"a channels-last model with fused bias needs neither.", millis(all), millis(layout), 100*float64(layout)/float64(all),
-			millis(bias), 100*float64(bias)/float64(all), millis(other))}}
+		Detail: fmt.Sprintf("Of %s ms of convolution %s; a channels-last model with fused bias needs neither.", millis(all),
+			strings.Join(parts, ", "))}}
 }
 
 // modulationTraffic is what modulations take beyond the roof of one fused kernel each: by what they move too much, and by
