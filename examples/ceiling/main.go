@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("usage: ceiling [flags] FOLDER; ceiling -help lists the flags")
+var errUsage = errors.New("usage: ceiling [flags] FOLDER|CONFIG.json; ceiling -help lists the flags")
 
 func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("ceiling", flag.ContinueOnError)
@@ -56,7 +56,7 @@ func run(args []string, out io.Writer) error {
 	if flags.NArg() != 1 {
 		return errUsage
 	}
-	m, err := ceiling.Open(os.DirFS(flags.Arg(0)))
+	m, err := open(flags.Arg(0))
 	if err != nil {
 		return err
 	}
@@ -88,6 +88,18 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	return compare(out, w, r)
+}
+
+// open reads a model folder, or a configuration alone.
+func open(name string) (*ceiling.Model, error) {
+	if !strings.HasSuffix(name, ".json") {
+		return ceiling.Open(os.DirFS(name))
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return ceiling.Parse(name, data)
 }
 
 func override(to *int64, value int64) {

@@ -3,6 +3,7 @@ package ceiling_test
 import (
 	"math"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/ditlens/ditlens/hw"
@@ -123,6 +124,22 @@ func TestWan(t *testing.T) {
 	i2v := work(t, open(t, "wan21_i2v"), func(o *ceiling.Options) { o.Guided = false })
 	if got, want := i2v.Parts[0].FLOPs(ceiling.Attention), int64(4*h*layers)*(n*n+n*(text+257)); got != want {
 		t.Errorf("attention of image-to-video: got %d, want %d", got, want)
+	}
+}
+
+// A geometry of one's own is given as a configuration alone.
+func TestParse(t *testing.T) {
+	m, err := ceiling.Parse("mine", []byte(`{"_class_name": "FluxTransformer2DModel", "in_channels": 64, "num_layers": 1, "num_single_layers": 0,
+		"attention_head_dim": 64, "num_attention_heads": 2, "joint_attention_dim": 128, "pooled_projection_dim": 128}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := work(t, m, func(o *ceiling.Options) { o.Height, o.Width, o.TextTokens = 256, 256, 16 })
+	if got, want := w.Forward().FLOPs-w.Parts[0].FLOPs(ceiling.Linear), int64(4*272*272*128); got != want || len(w.Parts) != 1 {
+		t.Errorf("attention of 256 + 16 tokens: %d, want %d; %d parts", got, want, len(w.Parts))
+	}
+	if _, err := ceiling.Parse("mine", []byte("{}")); err == nil || !strings.Contains(err.Error(), "mine") {
+		t.Errorf("no class: %v", err)
 	}
 }
 

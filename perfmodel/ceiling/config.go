@@ -32,6 +32,10 @@ func readConfig(fsys fs.FS, file string) (*config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ceiling: %w", err)
 	}
+	return parseConfig(file, data)
+}
+
+func parseConfig(file string, data []byte) (*config, error) {
 	c := &config{file: file}
 	if err := json.Unmarshal(data, &c.fields); err != nil {
 		return nil, fmt.Errorf("ceiling: %s: %w", file, err)

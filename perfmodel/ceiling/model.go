@@ -69,13 +69,9 @@ func Open(folder fs.FS) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	read, ok := readers()[c.class()]
-	if !ok {
-		return nil, &ConfigError{c.file, "_class_name", fmt.Sprintf("%q is not known; known: %s", c.class(), strings.Join(Classes(), ", "))}
-	}
-	m := &Model{Class: c.class(), denoiser: read(c)}
-	if c.err != nil {
-		return nil, c.err
+	m, err := newModel(c)
+	if err != nil {
+		return nil, err
 	}
 	if strings.HasSuffix(c.file, weightsExt) {
 		m.note("geometry from the weights' header " + c.file)
@@ -87,6 +83,30 @@ func Open(folder fs.FS) (*Model, error) {
 		return nil, err
 	}
 	return m, m.readTextEncoders(folder)
+}
+
+// Parse reads a geometry that is given as the configuration of a denoiser alone. name is what errors call it.
+func Parse(name string, data []byte) (*Model, error) {
+	c, err := parseConfig(name, data)
+	if err != nil {
+		return nil, err
+	}
+	m, err := newModel(c)
+	if err != nil {
+		return nil, err
+	}
+	m.vae.shrink, m.vae.temporal = m.denoiser.vae, m.denoiser.temporal
+	m.note("the denoiser alone: decoder and text encoders are not counted")
+	return m, nil
+}
+
+func newModel(c *config) (*Model, error) {
+	read, ok := readers()[c.class()]
+	if !ok {
+		return nil, &ConfigError{c.file, "_class_name", fmt.Sprintf("%q is not known; known: %s", c.class(), strings.Join(Classes(), ", "))}
+	}
+	m := &Model{Class: c.class(), denoiser: read(c)}
+	return m, c.err
 }
 
 // readSecond looks at transformer_2, the expert that takes over when little noise is left: each step runs one of the two, so that
