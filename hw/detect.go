@@ -50,7 +50,7 @@ func (e *MixedError) Error() string {
 // Detect returns the shipped spec that the devices of a trace are. It does not guess:
 //
 //   - a name that no shipped spec has is an *[UnknownError];
-//   - a generic name ("AMD Radeon Graphics") is resolved only if compute units and memory leave one product, else it is
+//   - a generic name ("AMD Radeon Graphics", "gfx942:sramecc+") is resolved only if compute units and memory leave one product, else it is
 //     an *[AmbiguousError]; so is a device with more compute units than the product it names;
 //   - a device with fewer compute units is a partition: compute is scaled, memory bandwidth and cache are unknown. One
 //     of the equal devices of a product (a die of an MI250X) has its equal part of everything;
@@ -79,7 +79,10 @@ func Detect(devices []DeviceInfo) (*Spec, error) {
 }
 
 func detect(d DeviceInfo, all []*Spec) (*Spec, error) {
-	if generic(d.Name) {
+	if target(d.Name) && d.Arch == "" { // HIP's name where no product name is to be had
+		d.Arch = d.Name
+	}
+	if generic(d.Name) || target(d.Name) {
 		return byProperties(d, all)
 	}
 	name, _, _ := strings.Cut(d.Name, " MIG ") // the slice of an NVIDIA GPU keeps the product's name in front
@@ -121,6 +124,13 @@ func generic(name string) bool {
 	return false
 }
 
+// target tells whether a name is that of a compiler target: "gfx942:sramecc+:xnack-".
+func target(name string) bool {
+	rest, ok := strings.CutPrefix(name, "gfx")
+	base, _, _ := strings.Cut(rest, ":")
+	return ok && base != "" && strings.Trim(base, "0123456789abcdef") == ""
+}
+
 // byProperties resolves a generic name: only one product may have these compute units and this much memory.
 func byProperties(d DeviceInfo, all []*Spec) (*Spec, error) {
 	arch, _, _ := strings.Cut(d.Arch, ":") // "gfx942:sramecc+:xnack-"
@@ -140,6 +150,9 @@ func byProperties(d DeviceInfo, all []*Spec) (*Spec, error) {
 	}
 	if len(match) == 1 {
 		return match[0].fit(d)
+	}
+	if len(possible) == 0 {
+		return nil, &UnknownError{Name: strings.TrimSpace(d.Name + " " + arch)}
 	}
 	return nil, &AmbiguousError{d, possible, "does not tell its product"}
 }

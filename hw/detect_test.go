@@ -18,6 +18,7 @@ func TestDetect(t *testing.T) {
 		{"by name", hw.DeviceInfo{Name: "AMD Instinct MI300X", ComputeUnits: 304, Memory: 206141652992, Major: 9, Minor: 4}, "AMD Instinct MI300X"},
 		{"by name alone", hw.DeviceInfo{Name: "NVIDIA H100 80GB HBM3"}, "NVIDIA H100 SXM5 80GB"},
 		{"by properties", hw.DeviceInfo{Name: "AMD Radeon Graphics", Arch: "gfx942:sramecc+:xnack-", ComputeUnits: 304, Memory: 191 * gib}, "AMD Instinct MI300X"},
+		{"target for a name", hw.DeviceInfo{Name: "gfx942:sramecc+:xnack-", ComputeUnits: 304, Memory: 206141652992}, "AMD Instinct MI300X"},
 		{"more memory", hw.DeviceInfo{Name: "AMD Radeon Graphics", Arch: "gfx942", ComputeUnits: 304, Memory: 255 * gib}, "AMD Instinct MI325X"},
 		{"by capability", hw.DeviceInfo{Name: "AMD Radeon Graphics", Major: 9, Minor: 4, ComputeUnits: 228, Memory: 127 * gib}, "AMD Instinct MI300A"},
 		{"partition", hw.DeviceInfo{Name: "AMD Instinct MI300X", ComputeUnits: 38}, "AMD Instinct MI300X (38 of 304 compute units)"},
@@ -79,6 +80,8 @@ func TestDetectRefuses(t *testing.T) {
 	}{
 		{"BL-81 unknown", []hw.DeviceInfo{{Name: "AMD Instinct MI999X"}}, &unknown, "MI999X"},
 		{"BL-83 generic name", []hw.DeviceInfo{gfx942}, &ambiguous, "MI325X"},
+		{"target for a name", []hw.DeviceInfo{{Name: "gfx942:sramecc+:xnack-"}}, &ambiguous, "MI300X, MI308X, MI325X"},
+		{"unknown target", []hw.DeviceInfo{{Name: "AMD Radeon Graphics", Arch: "gfx1201"}}, &unknown, "gfx1201"},
 		{"generic name of a partition", []hw.DeviceInfo{{Name: "AMD Radeon Graphics", Arch: "gfx942", ComputeUnits: 38}}, &ambiguous, "MI300A"},
 		{"no name and nothing else", []hw.DeviceInfo{{}}, &ambiguous, "MI300X"},
 		{"too many units", []hw.DeviceInfo{{Name: "NVIDIA H100 PCIe", ComputeUnits: 132}}, &ambiguous, "more compute units"},
