@@ -194,13 +194,14 @@ func (a *attribution) claims(o trace.OpID) bool {
 	return !w.wrapper || a.below[o]&familyOf(w.work.Category) == 0
 }
 
-// callOf describes an operator's call whose longest event is g.
+// callOf describes an operator's call whose longest event is g. A kernel may say more of its collective than the operator
+// that is that collective, but nothing of an operator that encloses other work too.
 func (a *attribution) callOf(o trace.OpID, g trace.GPUID) Call {
 	op := &a.t.Ops[o]
 	c := a.callOfEvent(g)
 	c.Name = op.Name
-	if op.Inputs != nil && (c.Inputs == nil || op.Inputs.Extra["Collective name"] != "") {
-		c.Inputs = op.Inputs // else the kernel says more of its collective
+	if c.Inputs == nil || !communicates(splitOpName(op.Name)) || op.Inputs != nil && op.Inputs.Extra["Collective name"] != "" {
+		c.Inputs = op.Inputs
 	}
 	return c
 }

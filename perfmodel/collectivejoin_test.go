@@ -91,6 +91,23 @@ func TestCollectivesByOrder(t *testing.T) {
 	}
 }
 
+// An operator that exchanges tokens for heads around its attention is neither: its collective speaks for itself alone.
+func TestCollectiveBelowAnotherOperator(t *testing.T) {
+	var s scene
+	outer := s.op(trace.None, "my::ulysses", []int64{1, 16, 64, 64})
+	s.attend(1, 16, 64, 64, 64, false, false)
+	s.t.Ops[1].Parent = outer
+	s.t.GPU[s.kernel(s.op(outer, "c10d::alltoall_base_", []int64{4096}, []int64{4096}), "ncclDevKernel_SendRecv", 500)].Inputs = &trace.Inputs{
+		Extra: map[string]string{"Collective name": "all_to_all", "dtype": "BFloat16", "In msg nelems": "4096", "Out msg nelems": "4096", "Group size": "8"}}
+	want := []row{
+		{"aten::_scaled_dot_product_efficient_attention", "attention.sdpa_masked", []trace.GPUID{0}, []trace.GPUID{0}},
+		{"c10d::alltoall_base_", "collective.recorded", []trace.GPUID{1}, []trace.GPUID{1}},
+	}
+	if d := cmp.Diff(want, rows(&s.t, perfmodel.Default())); d != "" {
+		t.Error(d)
+	}
+}
+
 // A kernel that names its collective needs no record, linked or not.
 func TestCollectiveKernelsWithSizes(t *testing.T) {
 	sizes := &trace.Inputs{Extra: map[string]string{"Collective name": "_allgather_base", "dtype": "BFloat16", "In msg nelems": "25136",
@@ -98,6 +115,7 @@ func TestCollectiveKernelsWithSizes(t *testing.T) {
 	var s scene
 	s.t.GPU[s.kernel(trace.None, "ncclDevKernel_AllGather_RING_LL", 5)].Inputs = sizes
 	s.t.GPU[s.kernel(s.op(trace.None, "c10d::_allgather_base_", []int64{201088}, []int64{25136}), "ncclDevKernel_AllGather_RING_LL", 5)].Inputs = sizes
+	s.t.GPU[s.kernel(s.op(trace.None, "my::gather", []int64{25136}), "ncclDevKernel_AllGather_RING_LL", 5)].Inputs = sizes
 	for _, in := range perfmodel.Attribute(&s.t, perfmodel.Default()) {
 		if in.Missing != nil || in.Work.Bytes != 201088*2*7/8 || in.Work.Certainty != perfmodel.Exact {
 			t.Errorf("%s: %d bytes, %v, missing %v", in.Call.Name, in.Work.Bytes, in.Work.Certainty, in.Missing)

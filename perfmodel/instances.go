@@ -104,6 +104,10 @@ func (a *attribution) fill(in *Instance) *heads {
 		in.Call = a.callOf(in.Op, g)
 	}
 	w := a.lookup(in.Call)
+	if said := a.t.GPU[g].Inputs; w.missing != nil && said != nil && len(in.GPU) == 1 {
+		in.Call.Inputs = said // all that the operator does is a collective
+		w = a.lookup(in.Call)
+	}
 	in.Model, in.Work, in.Missing = w.model, w.work, w.missing
 	switch {
 	case in.Op == trace.None:
