@@ -37,12 +37,15 @@ func (e *Event) readArgs(b []byte, i int) outcome {
 // passFlat passes an object at b[i] without looking at its fields. It is broken, or rather not for this function, if it
 // holds an object, an escape or an odd number of quotes.
 func passFlat(b []byte, i int) outcome {
+	if b[i] != '{' {
+		return broken
+	}
 	n := bytes.IndexByte(b[i:], '}')
 	if n < 0 {
 		return short
 	}
 	flat := b[i+1 : i+n]
-	if b[i] != '{' || bytes.IndexByte(flat, '{') >= 0 || bytes.IndexByte(flat, '\\') >= 0 || bytes.Count(flat, []byte{'"'})%2 != 0 {
+	if bytes.IndexByte(flat, '{') >= 0 || bytes.IndexByte(flat, '\\') >= 0 || bytes.Count(flat, []byte{'"'})%2 != 0 {
 		return broken
 	}
 	return i + n + 1

@@ -161,6 +161,11 @@ func (s *Scanner) between() Kind {
 		case '{':
 			return again
 		case ']':
+			if s.whole(straysBefore) > 0 {
+				s.setDamage("a bracket that does not end the events")
+				s.pos++
+				return IsDamage
+			}
 			s.pos++
 			if s.state == inRootArray {
 				s.state = atEnd
@@ -172,6 +177,21 @@ func (s *Scanner) between() Kind {
 			return s.resync("an event was expected")
 		}
 	}
+}
+
+// straysBefore tells whether the bracket at b[0] is there by mistake: another event, or its inside, follows it.
+func straysBefore(b []byte) outcome {
+	for i, comma := 1, false; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '{' || c == '"' && !comma:
+			return i
+		case c == ',':
+			comma = true
+		case c > ' ':
+			return broken
+		}
+	}
+	return short
 }
 
 // trailer looks at what follows the document: nothing, as a rule.

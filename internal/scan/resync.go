@@ -32,6 +32,9 @@ func (s *Scanner) resync(cause string) Kind {
 			if n < 0 {
 				return n
 			}
+			if holdsEvent(b[1:n]) {
+				return broken
+			}
 			return follows(b, n, s.eof)
 		})
 		if n > 0 {
@@ -39,7 +42,9 @@ func (s *Scanner) resync(cause string) Kind {
 			return IsDamage
 		}
 	}
-	s.pos++
+	if s.buf[s.pos] != '}' { // which may be the last one before the end of the array
+		s.pos++
+	}
 	for {
 		i := bytes.IndexAny(s.buf[s.pos:s.end], "{}")
 		if i < 0 {
@@ -64,32 +69,68 @@ func (s *Scanner) resync(cause string) Kind {
 	}
 }
 
-// endsArray returns the index of the bracket that ends the event array if it follows the brace b[0], judged by what
-// follows: the end of the document or another top-level key.
+// endsArray returns the index of the bracket that ends the event array if it follows the brace b[0]. It does if nothing
+// but further members of the document come behind it.
 func (s *Scanner) endsArray(b []byte) outcome {
 	i := 1
 	for i < len(b) && (b[i] <= ' ' || b[i] == ',') {
 		i++
 	}
-	if i < len(b) && b[i] != ']' {
+	if i >= len(b) {
+		return short
+	}
+	if b[i] != ']' {
 		return broken
 	}
-	j := i + 1
-	for closed := false; j < len(b); j++ {
-		switch c := b[j]; {
-		case c <= ' ':
-		case c == '}' && !closed:
-			closed = true
-		case c == ',' && !closed:
+	var e Event
+	for j := i + 1; ; {
+		if j = e.toKey(b, j, true); j == short && s.eof {
+			return i // the document ends here or is cut off
+		}
+		if j < 0 {
+			return j
+		}
+		if b[j] == '}' {
+			return s.onlyBlank(b, j+1, i)
+		}
+		if _, j = anyKey(b, j); j > 0 {
+			j = e.skip(b, j)
+		}
+		if j == short && s.eof {
 			return i
-		default:
-			return broken
+		}
+		if j < 0 {
+			return j
 		}
 	}
-	if s.eof && i < len(b) {
-		return i
+}
+
+// onlyBlank returns found if nothing but white space follows at b[i] up to the end of the text.
+func (s *Scanner) onlyBlank(b []byte, i int, found outcome) outcome {
+	for i < len(b) && b[i] <= ' ' {
+		i++
+	}
+	switch {
+	case i < len(b):
+		return broken
+	case s.eof:
+		return found
 	}
 	return short
+}
+
+// holdsEvent tells whether an event begins in b.
+func holdsEvent(b []byte) bool {
+	for {
+		i := bytes.IndexByte(b, '{')
+		if i < 0 {
+			return false
+		}
+		if begins(b[i:]) > 0 {
+			return true
+		}
+		b = b[i+1:]
+	}
 }
 
 // follows returns i if another element or the end of the array follows at b[i].

@@ -61,6 +61,7 @@ var texts = []string{
 	`[x{"ph":"X"}`, `[x}`, `[x}]`, `[{"ph":"a"b"}`,
 	`[[[[[]]]],17,"x",{"ph":"X"}] trailing`,
 	`{`, `[`, ``, `x`, `{"a`, `{"a":`, `[{"ph"`,
+	`[{"ph":"X","cat":"kernel","args":{"a":1,"b":"{"}},{"ph":"X","cat":"kernel","args":}},{"ph":"X","cat":"kernel","args":{"a":{"b":1}}}]`,
 	`[{"ph":"X","ts":1 "dur":2},{"ph":"X","ts":-0.0005}]`,
 	`[{"ph":"X","cat":5,"name":null,"pid":{"a":1},"tid":[1],"args":7}]`,
 }
@@ -261,6 +262,12 @@ func FuzzScanner(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		want := dump(bytes.NewReader(text), scan.Options{MaxEvent: 4096})
 		if got := dump(iotest.HalfReader(bytes.NewReader(text)), scan.Options{Window: 16, MaxEvent: 4096}); got != want {
+			t.Errorf("the records depend on the window:\n%s", cmp.Diff(want, got))
+		}
+		unread := scan.Options{MaxEvent: 4096, Unread: "kernel"}
+		want = dump(bytes.NewReader(text), unread)
+		unread.Window = 16
+		if got := dump(iotest.HalfReader(bytes.NewReader(text)), unread); got != want {
 			t.Errorf("the records depend on the window:\n%s", cmp.Diff(want, got))
 		}
 	})
