@@ -89,7 +89,7 @@ func diagnoseLinks(t *Trace) {
 }
 
 // launchesWithoutWork counts launches that should have caused GPU work and did not. Launches into a graph that is being
-// captured cause none.
+// captured cause none, and a launch without correlation cannot be told to have lost its work.
 func (t *Trace) launchesWithoutWork() (n int64) {
 	capturing := make([]bool, len(t.Threads))
 	for i := range t.Launches {
@@ -100,7 +100,7 @@ func (t *Trace) launchesWithoutWork() (n int64) {
 		case CaptureEnd:
 			capturing[l.Thread] = false
 		case LaunchKernel, LaunchGraph:
-			if l.GPU == 0 && !capturing[l.Thread] {
+			if l.GPU == 0 && l.Correlation != 0 && !capturing[l.Thread] {
 				n++
 			}
 		}

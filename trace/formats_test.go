@@ -187,6 +187,15 @@ func TestBL06CutFiles(t *testing.T) {
 	}
 }
 
+// TestBL06CutGzip drops the last 20 bytes: one event is cut, and no more is counted.
+func TestBL06CutGzip(t *testing.T) {
+	data := gzipped(t, document(kernel("a", 0, 10, 0, 1), kernel("b", 20, 10, 0, 2), kernel("c", 40, 10, 0, 3)))
+	f := load(t, trace.LoadOptions{}, write(t, "t.gz", data[:len(data)-20])).Files[0]
+	if !f.Truncated || f.Skipped > 1 || len(f.Damage) == 0 {
+		t.Errorf("file is %+v", f)
+	}
+}
+
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

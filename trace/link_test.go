@@ -167,6 +167,7 @@ func TestBL36LaunchesWithoutKernel(t *testing.T) {
 			events = append(events, kernel("k", i*10+5, 2, 0, i))
 		}
 	}
+	events = append(events, runtimeCall("hipLaunchKernel", 150, 1, 0)) // without an id nobody knows
 	events = append(events, runtimeCall("hipStreamBeginCapture", 200, 1, 20), runtimeCall("hipLaunchKernel", 210, 1, 21), runtimeCall("hipStreamEndCapture", 220, 1, 22))
 	tr := loadText(t, document(events...))
 	if n := count(tr, "launches_without_kernel"); n != 3 {

@@ -103,10 +103,15 @@ func (p *passage) damage(offset int64, near []byte, cause string, repaired bool)
 	} else {
 		p.file.Skipped++
 	}
+	p.note(offset, near, cause, repaired)
+	return nil
+}
+
+// note keeps a record of damage, if there is room for it.
+func (p *passage) note(offset int64, near []byte, cause string, repaired bool) {
 	if len(p.file.Damage) < maxDamage {
 		p.file.Damage = append(p.file.Damage, Damage{p.file.Path, offset, printable(near), cause, repaired})
 	}
-	return nil
 }
 
 func (p *passage) syntax(offset int64, near []byte, cause error) error {
@@ -130,7 +135,8 @@ func (p *passage) ended() error {
 	}
 	// The compressed data end too early or are damaged. What follows a complete text does not matter.
 	p.file.Truncated = !p.scanner.Complete() || errors.Is(err, io.ErrUnexpectedEOF)
-	return p.damage(p.scanner.Offset(), nil, "the compressed data are broken: "+err.Error(), false)
+	p.note(p.scanner.Offset(), nil, "the compressed data are broken: "+err.Error(), false)
+	return nil
 }
 
 // settle completes the file's record after the last byte.
