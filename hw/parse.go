@@ -61,9 +61,9 @@ func (p *parser) spec(data []byte) (*Spec, error) {
 	s := &Spec{Devices: 1}
 	var sparse bool
 	err = errors.Join(
-		p.value(o, "name", &s.Product), p.value(o, "aliases", &s.Aliases), p.value(o, "arch", &s.Arch),
-		p.value(o, "compute_capability", &s.Capability), p.value(o, "devices", &s.Devices),
-		p.value(o, "no_matrix_unit", &s.NoMatrix), p.value(o, "sparse", &sparse), p.value(o, "sources", &p.sources),
+		p.value(o, "", "name", &s.Product), p.value(o, "", "aliases", &s.Aliases), p.value(o, "", "arch", &s.Arch),
+		p.value(o, "", "compute_capability", &s.Capability), p.value(o, "", "devices", &s.Devices),
+		p.value(o, "", "no_matrix_unit", &s.NoMatrix), p.value(o, "", "sparse", &sparse), p.value(o, "", "sources", &p.sources),
 	)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (p *parser) figure(path, unit string, raw json.RawMessage) (Figure, error) 
 		return Figure{}, err
 	}
 	var f Figure
-	err = errors.Join(p.value(o, unit, &f.Value), p.value(o, "source", &f.Source), p.value(o, "substitute", &f.Substitute))
+	err = errors.Join(p.value(o, path, unit, &f.Value), p.value(o, path, "source", &f.Source), p.value(o, path, "substitute", &f.Substitute))
 	if err != nil {
 		return Figure{}, err
 	}
@@ -148,7 +148,7 @@ func (p *parser) count(o map[string]json.RawMessage, field string, c *Count) err
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(p.value(in, "value", &c.Value), p.value(in, "source", &c.Source)); err != nil {
+	if err := errors.Join(p.value(in, field, "value", &c.Value), p.value(in, field, "source", &c.Source)); err != nil {
 		return err
 	}
 	if c.Value <= 0 {
@@ -183,13 +183,14 @@ func (p *parser) object(path string, raw json.RawMessage, known []string) (map[s
 	return o, nil
 }
 
-func (p *parser) value(o map[string]json.RawMessage, field string, to any) error {
+// value decodes a field of the object at path, which may be left out.
+func (p *parser) value(o map[string]json.RawMessage, path, field string, to any) error {
 	raw, ok := o[field]
 	if !ok || bytes.Equal(raw, []byte("null")) {
 		return nil
 	}
 	if err := json.Unmarshal(raw, to); err != nil {
-		return p.fail(field, err.Error())
+		return p.fail(strings.TrimPrefix(path+"."+field, "."), err.Error())
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func TestParseSpecErrors(t *testing.T) {
 		{"no source", figure(`{"flops_per_second": 1}`), "datasheet.matrix.bf16.source", "no source"},
 		{"no value", figure(`{"source": "s"}`), "datasheet.matrix.bf16.flops_per_second", "positive"},
 		{"negative", figure(`{"flops_per_second": -1, "source": "s"}`), "datasheet.matrix.bf16.flops_per_second", "positive"},
-		{"text for a number", figure(`{"flops_per_second": "1", "source": "s"}`), "flops_per_second", "string"},
+		{"text for a number", figure(`{"flops_per_second": "1", "source": "s"}`), "datasheet.matrix.bf16.flops_per_second", "string"},
 		{"BL-82 sparse", `{"name": "x", "sparse": true}`, "sparse", "dense"},
 		{"not an object", `{"name": "x", "datasheet": 3}`, "datasheet", "object"},
 		{"not an object at all", `[]`, "", "object"},
