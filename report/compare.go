@@ -149,8 +149,8 @@ func figures(a, b *Report) []Figure {
 	}
 	add("throughput", b.ThroughputUnit, a.Throughput.Value, b.Throughput.Value)
 	add("latency", "s", a.Throughput.LatencySeconds, b.Throughput.LatencySeconds)
-	add("step, GPU time (median)", "µs", us(a.Split.MedianGPUTime), us(b.Split.MedianGPUTime))
-	add("step, span (median)", "µs", us(a.Split.MedianSpan), us(b.Split.MedianSpan))
+	add("step, GPU time (median)", "µs", a.Split.ofStep(a.Split.MedianGPUTime), b.Split.ofStep(b.Split.MedianGPUTime))
+	add("step, span (median)", "µs", a.Split.ofStep(a.Split.MedianSpan), b.Split.ofStep(b.Split.MedianSpan))
 	add("GPU time", "µs", us(a.Trace.GPUTime), us(b.Trace.GPUTime))
 	add("total", "µs", us(a.Timeline.Total), us(b.Timeline.Total))
 	add("busy", "µs", us(a.Timeline.Busy), us(b.Timeline.Busy))

@@ -17,7 +17,7 @@ import (
 // they must not be added.
 func (in *analysis) rankFindings() {
 	for _, find := range []func() []Finding{in.hostStalls, in.slowOperators, in.convLayouts, in.modulationTraffic, in.emptyPads,
-		in.stepSyncs, in.exposedTransfers, in.bareGraphs, in.recordAgain} {
+		in.stepSyncs, in.exposedTransfers, in.bareGraphs, in.unmodelled, in.recordAgain} {
 		in.Findings = append(in.Findings, find()...)
 	}
 	for i := range in.Findings {
@@ -104,10 +104,18 @@ func (in *analysis) slowOperators() []Finding {
 	for _, op := range ops[:min(5, len(ops))] {
 		out = append(out, Finding{Code: "below_roof", Time: op.KernelTime, AtStake: op.AtStake,
 			Title: fmt.Sprintf("%s runs at %.1f %% of its %s roof", op.title(), float64(op.Efficiency), op.Roof),
-			Detail: fmt.Sprintf("%d calls take %s ms, %.1f %% of GPU time; %s; at the roof they would take %s ms.", op.Count,
-				millis(op.KernelTime.Duration()), float64(op.Percent), op.rates(), millis((op.KernelTime - op.AtStake).Duration()))})
+			Detail: fmt.Sprintf("%s %s, %.1f %% of GPU time; %s; %s at the roof.", calls(op.Count),
+				duration(op.KernelTime), float64(op.Percent), op.rates(), duration(op.KernelTime-op.AtStake))})
 	}
 	return out
+}
+
+// calls counts calls, to be followed by their time.
+func calls(n int) string {
+	if n == 1 {
+		return "1 call takes"
+	}
+	return count(n) + " calls take"
 }
 
 // title names an operator with its kind and the shape of its first arguments.

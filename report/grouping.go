@@ -132,7 +132,7 @@ func (g *grouping) newOperator(inst *perfmodel.Instance, k rowKey) Operator {
 	}
 	op.describeInputs(inst.Call.Inputs)
 	if inst.Missing != nil {
-		op.Notes = append(op.Notes, inst.Missing.Error())
+		op.Notes = append(op.Notes, reason(inst.Missing))
 		return op
 	}
 	op.describeWork(w)
@@ -234,7 +234,7 @@ func (r *row) drawRoof(in *analysis, w *perfmodel.Work, busy, core time.Duration
 		}
 	}
 	if !p.rated {
-		r.Notes = append(r.Notes, p.why.Error())
+		r.Notes = append(r.Notes, reason(p.why))
 		return
 	}
 	n := float64(r.Count)

@@ -11,7 +11,8 @@ import (
 func (r *Report) methodSection() section {
 	s := section{ID: "method", Title: "How It Was Computed"}
 	s.Lead = append(s.Lead,
-		"Operators: each GPU event belongs to exactly one operator. FLOPs count a multiply-add as two; bytes are the least traffic, every input read once and every output written once.",
+		"Operators: each GPU event belongs to exactly one operator. FLOPs count a multiply-add as two; bytes are the least traffic, every input read once and every output written once. "+
+			"Causal attention counts the pairs that are visible, N (N + 1) / 2 of a square mask; whether a mask is causal is read from the recorded arguments.",
 		"Roofline time of a call is the greater of FLOPs / peak and bytes / bandwidth. Rates are total work / total time, never a mean of rates. Times are integer nanoseconds, shown rounded.",
 	)
 	if len(r.WorkloadEvidence) > 0 {

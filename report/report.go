@@ -128,6 +128,8 @@ type Split struct {
 	Requested       int               `json:"requested_steps"`
 	MedianGPUTime   Micros            `json:"median_step_gpu_time_us"` // of the steady state, 0 without
 	MedianSpan      Micros            `json:"median_step_span_us"`
+	MeanGPUTime     Number            `json:"mean_step_gpu_time_us"` // of all steps, a mix of their classes; null without
+	CacheHitRatio   Number            `json:"cache_hit_ratio"`       // share of the steps that a cache cut short; null without such
 	Classes         []Class           `json:"classes"`
 	Steps           []Step            `json:"steps"`
 	Phases          []Phase           `json:"phases"`

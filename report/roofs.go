@@ -6,6 +6,7 @@ import (
 
 	"github.com/ditlens/ditlens/hw"
 	"github.com/ditlens/ditlens/internal/interval"
+	"github.com/ditlens/ditlens/perfmodel"
 	"github.com/ditlens/ditlens/trace"
 )
 
@@ -56,6 +57,21 @@ var (
 	errNoSpec      = errors.New("the GPU is unknown: no ceiling")
 	errNothingToDo = errors.New("no work or no time: nothing to compare")
 )
+
+// reason is what keeps an operator from its roof, for people: without the names of packages and of the operator, which stand beside it.
+func reason(err error) string {
+	var missing *perfmodel.MissingError
+	var great *perfmodel.RangeError
+	switch {
+	case errors.As(err, &missing) && missing.What == "a model":
+		return "no model"
+	case errors.As(err, &missing):
+		return "missing " + missing.What
+	case errors.As(err, &great):
+		return great.What + " beyond 63 bits"
+	}
+	return err.Error()
+}
 
 // measure returns the sum and the union of the durations of GPU events.
 func (in *analysis) measure(ids []trace.GPUID) (sum, busy time.Duration) {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -104,8 +105,23 @@ func (r *Report) phasesSection() section {
 	if len(r.Split.Steps) > 0 {
 		s.Tables = append(s.Tables, r.stepTable())
 		s.more(len(r.Split.Steps), stepRows, "steps", "steps.csv")
+		if t := r.Split.mixText(); t != "" {
+			s.Notes = append(s.Notes, t)
+		}
 	}
 	return s
+}
+
+// mixText says what steps that differ cost on average, "" when they do not.
+func (s *Split) mixText() string {
+	if len(s.Classes) < 2 && !slices.ContainsFunc(s.Steps, func(p Step) bool { return p.remark() != "" }) {
+		return ""
+	}
+	t := fmt.Sprintf("Mean of all %s steps, a mix of their classes and outliers: %s of GPU time.", count(len(s.Steps)), micros(s.MeanGPUTime))
+	if s.CacheHitRatio > 0 {
+		t += fmt.Sprintf(" A cache cut %s of them short.", percent(100*s.CacheHitRatio))
+	}
+	return t
 }
 
 // more notes where the rest of a shortened table is.

@@ -19,6 +19,7 @@ func (in *analysis) describeSplit(res *split.Result) {
 	for i := range res.Steps {
 		s.Steps = append(s.Steps, in.step(&res.Steps[i]))
 	}
+	s.MeanGPUTime, s.CacheHitRatio = s.mix()
 	for _, p := range res.Phases {
 		s.Phases = append(s.Phases, Phase{Name: string(p.Name), Image: p.Image, Kernels: p.Kernels, GPUTime: Micros(p.GPUTime),
 			Busy: Micros(p.Busy), Start: in.since(p.Start), End: in.since(p.End)})
@@ -38,6 +39,34 @@ func (in *analysis) step(p *split.Step) Step {
 	return Step{Index: p.Index, Image: p.Image, Class: p.Class, Complete: p.Complete, Outlier: p.Outlier, Kernels: p.Kernels,
 		GPUTime: Micros(p.GPUTime), Busy: Micros(p.Busy), Span: Micros(p.Span()), Start: in.since(p.Start), End: in.since(p.End),
 		Forwards: p.Forwards, Roofline: unknown}
+}
+
+// ofStep is a median of the steady steps in microseconds, unknown when there are none.
+func (s *Split) ofStep(m Micros) Number {
+	if s.Steady == nil {
+		return unknown
+	}
+	return Number(m) / 1e3
+}
+
+// mix is what describes all steps together: their mean GPU time in microseconds, and the share of cached ones.
+func (s *Split) mix() (mean, cached Number) {
+	var sum Micros
+	for i := range s.Steps {
+		sum += s.Steps[i].GPUTime
+	}
+	hits := 0
+	for _, c := range s.Classes {
+		if c.Name == "cached" {
+			hits += c.Steps
+		}
+	}
+	n := float64(len(s.Steps))
+	cached = unknown
+	if hits > 0 {
+		cached = ratio(float64(hits), n)
+	}
+	return ratio(float64(sum)/1e3, n), cached
 }
 
 func (in *analysis) since(t time.Duration) Micros { return Micros(t - in.origin) }
