@@ -96,7 +96,8 @@ func (r *Report) tiles() []tile {
 		if shown == notAvailable {
 			return
 		}
-		value, unit, _ := strings.Cut(shown, " ")
+		cut := max(0, strings.LastIndexByte(shown, ' '))
+		value, unit := shown[:cut], strings.TrimSpace(shown[cut:])
 		out = append(out, tile{label, value, unit, remark})
 	}
 	if t := &r.Throughput; t.Value.Known() {

@@ -36,11 +36,13 @@ func seconds(s Number) string {
 	return decimals(float64(s), 3) + " s"
 }
 
-// percent shows a percentage with one decimal, or two below 1 %.
+// percent shows a percentage with one decimal, or two below 1 %. What is not all is not shown as 100 %.
 func percent(p Number) string {
 	switch a := math.Abs(float64(p)); {
 	case !p.Known():
 		return notAvailable
+	case a >= 99.95 && a < 100:
+		return "> 99.9 %"
 	case a == 0 || a >= 1:
 		return decimals(float64(p), 1) + " %"
 	case a < 0.005:
@@ -52,10 +54,14 @@ func percent(p Number) string {
 
 // percentFine shows a percentage with two decimals.
 func percentFine(p Number) string {
-	if !p.Known() {
+	switch {
+	case !p.Known():
 		return notAvailable
+	case p >= 99.995 && p < 100:
+		return "> 99.99 %"
+	default:
+		return decimals(float64(p), 2) + " %"
 	}
-	return decimals(float64(p), 2) + " %"
 }
 
 // significant shows a number with three significant digits, without an exponent from 0.001 on.
