@@ -79,6 +79,7 @@ type finding struct {
 	pieces   []piece       // in positions of the lane
 	forwards int           // most passes a step, as far as seen
 	agree    bool          // both ends of the loop agree on the boundaries
+	rivalled bool          // a loop elsewhere holds nearly as much
 	inside   []SubPeriod   // loops below the step
 	total    time.Duration
 }
@@ -161,6 +162,7 @@ func (s *search) at(positions []int32) (*finding, error) {
 	ta := &tailor{folded: fo, c: c, isCopy: isCopy}
 	f.pieces = ta.cut()
 	f.agree, f.loops = ta.sure, c.runs
+	f.rivalled = 5*c.rival > 4*c.weight()
 	var lengths []int
 	steps := level{}
 	for _, p := range f.pieces {
@@ -371,6 +373,9 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 		say(-0.45, "the repeated part holds no repeated blocks and stands alone: it may be the layers of one pass")
 	default:
 		say(-0.1, "no repeated blocks inside a step")
+	}
+	if f.rivalled {
+		say(-0.45, "another loop elsewhere holds nearly as much GPU time")
 	}
 	if len(r.Phases) == 1 {
 		say(-0.15, "nothing is launched before or after the loop that would tell what it is")

@@ -163,8 +163,9 @@ type chorus struct {
 	begin   []int   // of each iteration: position of the first member
 	end     []int   // behind the last member
 	time    time.Duration
-	runs    bool // iterations hold runs of blocks
-	conv    bool // iterations are mostly convolutions
+	runs    bool          // iterations hold runs of blocks
+	conv    bool          // iterations are mostly convolutions
+	rival   time.Duration // weight of the strongest loop elsewhere
 }
 
 func (c *chorus) size() int { return len(c.begin) }
@@ -323,7 +324,21 @@ func (f *folded) passes() *chorus {
 		}
 		best = down
 	}
+	if best != nil {
+		best.rival = rival(all, best)
+	}
 	return best
+}
+
+// rival returns the greatest weight of a chorus that has no time in common with best.
+func rival(all []*chorus, best *chorus) (weight time.Duration) {
+	from, to := best.begin[0], best.end[best.size()-1]
+	for _, c := range all {
+		if c.end[c.size()-1] <= from || c.begin[0] >= to {
+			weight = max(weight, c.weight())
+		}
+	}
+	return weight
 }
 
 // shared returns the GPU time of the iterations of in that lie within iterations of out.

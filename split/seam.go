@@ -199,13 +199,7 @@ func (t *tailor) join() {
 
 // fit finds how much of a boundary is head and how much is tail.
 func (t *tailor) fit() {
-	plain := false
-	for _, s := range t.seams {
-		if s.kind == boundary && (!plain || !t.holdsStray(s)) {
-			t.model = s // the last one is behind all warm-up
-			plain = !t.holdsStray(s)
-		}
-	}
+	t.model = t.typical()
 	usual := t.model.to - t.model.from
 	if usual == 0 {
 		t.sure = true
@@ -213,11 +207,11 @@ func (t *tailor) fit() {
 	}
 	first, last := 0, t.c.size()-1
 	i, lead := t.before(first)
-	j, trail := t.behind(last)
+	j, trail := t.behind(last, lead)
 	for k, s := range t.seams {
 		if s.kind == apart {
 			_, l := t.before(k + 1)
-			_, r := t.behind(k)
+			_, r := t.behind(k, l)
 			lead, trail = max(lead, l), max(trail, r)
 		}
 	}
@@ -242,6 +236,38 @@ func (t *tailor) fit() {
 	t.lead, t.trail = lead, trail
 }
 
+// typical returns the boundary that most boundaries are equal to, a later one rather than an earlier one, and rather one without copies
+// that others do not have.
+func (t *tailor) typical() (best seam) {
+	equal := map[uint64]int{}
+	hash := func(s seam) uint64 {
+		h := uint64(14695981039346656037) // FNV-1a
+		for _, x := range t.tok[s.from:s.to] {
+			h = (h ^ uint64(x)) * 1099511628211
+		}
+		return h
+	}
+	for _, s := range t.seams {
+		if s.kind == boundary {
+			equal[hash(s)]++
+		}
+	}
+	top := -1
+	for _, s := range t.seams {
+		if s.kind != boundary {
+			continue
+		}
+		n := equal[hash(s)]
+		if t.holdsStray(s) {
+			n = 0
+		}
+		if n >= top {
+			best, top = s, n
+		}
+	}
+	return best
+}
+
 // align compares units before i (dir < 0) or from i on (dir > 0) with those of the model.
 func (t *tailor) align(i, j, dir, bound int) (int, int) {
 	a := &aligner{tok: t.tok}
@@ -254,9 +280,13 @@ func (t *tailor) before(k int) (at, lead int) {
 	return i, t.model.to - j
 }
 
-// behind returns where a tail like the model's ends behind iteration k, and how much of the model it is.
-func (t *tailor) behind(k int) (at, trail int) {
-	i, j := t.align(t.c.end[k], t.model.from, 1, t.model.to)
+// behind returns where a tail like the model's ends behind iteration k, and how much of the model it is, if so much of it is head.
+func (t *tailor) behind(k, lead int) (at, trail int) {
+	bound := t.model.to
+	if lead < t.model.to-t.model.from {
+		bound -= lead
+	}
+	i, j := t.align(t.c.end[k], t.model.from, 1, bound)
 	return i, j - t.model.from
 }
 
@@ -343,7 +373,7 @@ func (t *tailor) ends(ps []piece) {
 		ps[0].whole = t.model.from == t.model.to || j >= t.lead
 	}
 	if ps[len(ps)-1].to == len(t.tok) {
-		_, j := t.behind(t.c.size() - 1)
+		_, j := t.behind(t.c.size()-1, t.lead)
 		ps[len(ps)-1].whole = t.model.from == t.model.to || j >= t.trail
 	}
 }
