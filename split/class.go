@@ -75,6 +75,9 @@ func (b bag) like(step bag) bool {
 // times returns k if c launches about k times the work of b, 0 if there is no such number from 2 to 4.
 func (b bag) times(c bag) int {
 	n := b.size()
+	if n == 0 {
+		return 0
+	}
 	for k := int32(2); k <= 4; k++ {
 		same, i := 0, 0
 		for _, p := range b {

@@ -207,11 +207,14 @@ func (t *tailor) fit() {
 	}
 	first, last := 0, t.c.size()-1
 	i, lead := t.before(first)
-	j, trail := t.behind(last, lead)
+	j, trail := t.behind(last, 0)
+	if lead+trail < usual { // the head ends the tail, which makes it easier to find
+		j, trail = t.behind(last, lead)
+	}
 	for k, s := range t.seams {
 		if s.kind == apart {
 			_, l := t.before(k + 1)
-			_, r := t.behind(k, l)
+			_, r := t.behind(k, 0)
 			lead, trail = max(lead, l), max(trail, r)
 		}
 	}
