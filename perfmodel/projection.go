@@ -2,6 +2,7 @@ package perfmodel
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/ditlens/ditlens/trace"
 )
@@ -18,6 +19,7 @@ const (
 	rolesOut
 	rolesUp
 	rolesDown
+	rolesJointUp
 	rolesJointDown
 	rolesModulation
 	rolesConditioning
@@ -25,7 +27,7 @@ const (
 
 // names of the roles, by bit.
 var roleNames = [...]string{"q, k, v projection", "attention output projection", "MLP up", "MLP down",
-	"MLP down with attention output", "adaLN projection", "conditioning"}
+	"q, k, v projection and MLP up", "MLP down with attention output", "adaLN projection", "conditioning"}
 
 // name returns the name of one role, or of the projections of an attention; "" for other sets.
 func (r roles) name() string {
@@ -67,14 +69,12 @@ func (s *surrounding) nameProjections() {
 	s.findConditioning()
 	for i, h := range s.sizes {
 		if h != nil {
-			s.findInputs(i, h)
-			s.findOutputs(i, h)
+			s.findOutputs(i, h, s.findInputs(i, h))
 		}
 	}
 	for _, u := range s.unfused {
 		if h, ok := s.heads(u); ok {
-			s.findInputs(u.scores, &h)
-			s.findOutputs(u.values, &h)
+			s.findOutputs(u.values, &h, s.findInputs(u.scores, &h))
 		}
 	}
 	all := make(map[signature]roles)
@@ -111,9 +111,8 @@ func (s *surrounding) findMLP(j int) {
 		case s.roles[i]&(rolesDown|rolesJointDown) != 0:
 			return // the layer before
 		case up.rows == 0 && p.depth == down.width && p.width > p.depth:
-			if s.roles[j] = narrowing(down.depth, p); s.roles[j] != 0 {
+			if s.roles[i], s.roles[j] = narrowing(down.depth, p); s.roles[j] != 0 {
 				up = p
-				s.roles[i] = rolesUp
 			}
 		case p == up:
 			s.roles[i] = rolesUp
@@ -121,15 +120,20 @@ func (s *surrounding) findMLP(j int) {
 	}
 }
 
-// narrowing returns the role of a layer of some depth that may follow a widening one, 0 when it does not.
-func narrowing(depth int64, up projection) roles {
-	switch depth {
+// narrowing returns the roles of a widening layer and of one of some depth that may follow it, 0 when it does not.
+func narrowing(depth int64, up projection) (first, second roles) {
+	h := up.depth
+	switch mlp := up.width - 3*h; depth { // what the MLP gets of a layer that makes q, k and v too
 	case up.width, up.width / 2:
-		return rolesDown
-	case up.width + up.depth, up.width/2 + up.depth:
-		return rolesJointDown
+		return rolesUp, rolesDown
+	case up.width + h, up.width/2 + h:
+		return rolesUp, rolesJointDown
+	case mlp + h, mlp/2 + h:
+		if mlp > 0 {
+			return rolesJointUp, rolesJointDown
+		}
 	}
-	return 0
+	return 0, 0
 }
 
 // findConditioning finds the layers of the denoiser with a row for each image. Those that make several vectors as wide as the
@@ -160,19 +164,26 @@ func (s *surrounding) findConditioning() {
 }
 
 // findInputs finds the projections before an attention that are as wide as its heads, back to what belongs to the layer before.
-func (s *surrounding) findInputs(i int, h *heads) {
+// It returns the width of the hidden state that they read, 0 when there are none.
+func (s *surrounding) findInputs(i int, h *heads) (hidden int64) {
 	q, kv := product(h.query, h.d), product(h.shared, h.d)
 	for j := i - 1; j >= max(0, i-projectionReach) && s.sizes[j] == nil; j-- {
 		p := s.projections[j]
 		switch {
 		case s.roles[j]&(rolesDown|rolesJointDown|rolesOut) != 0:
-			return
+			return hidden
+		case s.roles[j] == rolesJointUp:
+			return p.depth
 		case s.roles[j] != 0 || !p.ofTokens(h, max(h.nq, h.nk)):
 			continue
 		case p.width == q || p.width == kv || p.width == sum(q, kv, kv) || p.width == sum(kv, kv):
 			s.roles[j] = rolesQKV
+			if h.nq == h.nk || p.rows == product(h.batch, h.nq) { // not the stream of keys
+				hidden = p.depth
+			}
 		}
 	}
+	return hidden
 }
 
 // ofTokens reports whether a projection is of a stream of at most n tokens for each batch entry of an attention.
@@ -180,26 +191,21 @@ func (p projection) ofTokens(h *heads, n int64) bool {
 	return p.rows > 0 && (p.rows > h.batch || n == 1) && p.rows <= product(h.batch, n)
 }
 
-// findOutputs finds the first projection of each token stream behind an attention, up to the MLP.
-func (s *surrounding) findOutputs(i int, h *heads) {
+// findOutputs finds the first projection of each token stream behind an attention, before the stream's MLP, that is back to the
+// hidden state.
+func (s *surrounding) findOutputs(i int, h *heads, hidden int64) {
 	inner := product(h.query, h.e)
-	var seen [4]int64
-	n := 0
-	for j := i + 1; j < min(len(s.list), i+projectionReach) && s.sizes[j] == nil && n < len(seen); j++ {
+	var done []int64 // rows of streams that have gone on
+	for j := i + 1; j < min(len(s.list), i+projectionReach) && s.sizes[j] == nil; j++ {
 		p := s.projections[j]
 		switch {
-		case s.roles[j]&(rolesUp|rolesDown|rolesJointDown) != 0:
-			return
-		case p.depth != inner || s.roles[j] != 0 || !p.ofTokens(h, h.nq):
+		case p.rows == 0 || slices.Contains(done, p.rows):
 			continue
+		case s.roles[j]&(rolesUp|rolesDown|rolesJointUp|rolesJointDown) != 0:
+			done = append(done, p.rows)
+		case p.depth == inner && p.width == hidden && s.roles[j] == 0 && p.ofTokens(h, h.nq):
+			done = append(done, p.rows)
+			s.roles[j] = rolesOut
 		}
-		for _, rows := range seen[:n] {
-			if rows == p.rows {
-				return // the next layer's
-			}
-		}
-		seen[n] = p.rows
-		n++
-		s.roles[j] = rolesOut
 	}
 }

@@ -49,6 +49,25 @@ func TestRolesOfLinearLayers(t *testing.T) {
 			s.selfAttend(1, n)
 			s.product(n, 5*h, h)
 		}, []string{"MLP up", "q, k, v projection", "q, k, v projection", "q, k, v projection", "MLP down with attention output"}},
+		{"a single block with one layer for q, k, v and the MLP", func(s *scene) {
+			for range 2 {
+				s.product(n, h, 7*h)
+				s.selfAttend(1, n)
+				s.product(n, 5*h, h)
+			}
+		}, []string{"q, k, v projection and MLP up", "MLP down with attention output",
+			"q, k, v projection and MLP up", "MLP down with attention output"}},
+		{"a single block with a gated MLP", func(s *scene) {
+			s.product(n, h, 3*h+2*3*h)
+			s.selfAttend(1, n)
+			s.product(n, h+3*h, h)
+		}, []string{"q, k, v projection and MLP up", "MLP down with attention output"}},
+		{"what shape does not prove stays without a name", func(s *scene) {
+			s.product(n, h, h)
+			s.selfAttend(1, n)
+			s.product(n, h, 7*h)
+			s.product(n, h, h+1)
+		}, []string{"q, k, v projection", "", ""}},
 		{"equal layers with two roles have one name", func(s *scene) {
 			s.product(n, h, h)
 			s.selfAttend(1, n)
@@ -62,12 +81,25 @@ func TestRolesOfLinearLayers(t *testing.T) {
 			s.product(n, h, 3*h)
 			s.selfAttend(1, n)
 		}, []string{"conditioning", "adaLN projection", "q, k, v projection"}},
+		{"the text's output behind the image's MLP", func(s *scene) {
+			s.product(n, h, h)
+			s.product(512, h, h)
+			s.selfAttend(1, n+512)
+			s.product(n, h, h)
+			s.product(n, h, 4*h)
+			s.product(n, 4*h, h)
+			s.product(512, h, h)
+			s.product(512, h, 4*h)
+			s.product(512, 4*h, h)
+		}, []string{"attention projections", "attention projections", "attention projections", "MLP up", "MLP down",
+			"attention projections", "MLP up", "MLP down"}},
 		{"cross-attention reads keys of another stream", func(s *scene) {
+			s.product(512, 2048, h)
 			s.product(n, h, h)
 			s.product(512, 2048, h)
 			s.attend(1, 16, n, 512, 64, false, false)
-			s.product(n, h, h+1)
-		}, []string{"q, k, v projection", "q, k, v projection", "attention output projection"}},
+			s.product(n, h, h)
+		}, []string{"q, k, v projection", "attention projections", "q, k, v projection", "attention projections"}},
 		{"a classifier's head is no conditioning", func(s *scene) {
 			s.product(n, h, 3*h)
 			s.selfAttend(1, n)
