@@ -17,7 +17,14 @@ func (in *analysis) describeSplit(res *split.Result) {
 			MedianSpan: Micros(c.MedianSpan), Kernels: c.Kernels})
 	}
 	for i := range res.Steps {
-		s.Steps = append(s.Steps, in.step(&res.Steps[i]))
+		p := in.step(&res.Steps[i])
+		if p.Kernels == 0 { // all of it was lost: it stands where the step before it ended
+			p.Start, p.End = 0, 0
+			if i > 0 {
+				p.Start, p.End = s.Steps[i-1].End, s.Steps[i-1].End
+			}
+		}
+		s.Steps = append(s.Steps, p)
 	}
 	s.MeanGPUTime, s.CacheHitRatio = s.mix()
 	for _, p := range res.Phases {
