@@ -123,7 +123,7 @@ func (r *Report) tiles() []tile {
 var hues = map[perfmodel.Category]string{
 	perfmodel.GEMM: "blue", perfmodel.Attention: "orange", perfmodel.CrossAttention: "yellow", perfmodel.Modulation: "purple",
 	perfmodel.Norm: "teal", perfmodel.Conv: "green", perfmodel.Elementwise: "pink", perfmodel.Copy: "brown", perfmodel.Memcpy: "brown",
-	perfmodel.Communication: "red", perfmodel.Triton: "violet", perfmodel.Quantize: "violet", perfmodel.Rope: "teal",
+	perfmodel.Communication: "red", perfmodel.Triton: "violet", perfmodel.Quantize: "violet", perfmodel.Rope: "sky",
 }
 
 // hue returns the colour of a category, grey for those without one.

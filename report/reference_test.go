@@ -56,3 +56,27 @@ func TestOpsSummaryAgreesWithReference(t *testing.T) {
 		}
 	}
 }
+
+// TestTimelineAgreesWithReference compares gpu_timeline.csv with AMD TraceLens' table.
+func TestTimelineAgreesWithReference(t *testing.T) {
+	for _, name := range []string{realtraces.SD35, realtraces.Flux} {
+		path := realtraces.Path(t, name)
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "reference", "gpu_timeline.csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, got := readCSV(t, string(text)), readCSV(t, rendered(t, analysed(t, name).WriteTimeline))
+		if len(want) != len(got) {
+			t.Fatalf("%s: %d rows, want %d", name, len(got), len(want))
+		}
+		for i := range want {
+			for _, column := range []string{"time ms", "percent"} {
+				a, errA := strconv.ParseFloat(want[i][column], 64)
+				b, errB := strconv.ParseFloat(got[i][column], 64)
+				if errA != nil || errB != nil || want[i]["type"] != got[i]["type"] || math.Abs(a-b) > 0.003 {
+					t.Errorf("%s: %s of %s is %s, want %s", name, column, got[i]["type"], got[i][column], want[i][column])
+				}
+			}
+		}
+	}
+}

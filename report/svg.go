@@ -110,5 +110,5 @@ func roundMicros(us float64) string {
 // A legendItem explains a colour.
 type legendItem struct{ Hue, Label string }
 
-// fits reports whether a label of small type has room in a width.
-func fits(label string, width px) bool { return px(len([]rune(label)))*6.6+8 <= width }
+// fits reports whether a label of small, bold type has room in a width.
+func fits(label string, width px) bool { return px(len([]rune(label)))*7.4+16 <= width }
