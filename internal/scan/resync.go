@@ -25,19 +25,8 @@ func (s *Scanner) mend(n outcome) Kind {
 // be longer than any window.
 func (s *Scanner) resync(cause string) Kind {
 	s.setDamage(cause)
-	if s.buf[s.pos] == '{' { // leave it by its braces if an element or the end of the array follows
-		var e Event
-		n := s.whole(func(b []byte) outcome {
-			n := e.skipNested(b, 0)
-			if n < 0 {
-				return n
-			}
-			if holdsEvent(b[1:n]) {
-				return broken
-			}
-			return follows(b, n, s.eof)
-		})
-		if n > 0 {
+	if s.buf[s.pos] == '{' {
+		if n := s.whole(s.leave); n > 0 {
 			s.pos += n
 			return IsDamage
 		}
@@ -119,18 +108,33 @@ func (s *Scanner) onlyBlank(b []byte, i int, found outcome) outcome {
 	return short
 }
 
-// holdsEvent tells whether an event begins in b.
-func holdsEvent(b []byte) bool {
-	for {
-		i := bytes.IndexByte(b, '{')
-		if i < 0 {
-			return false
-		}
-		if begins(b[i:]) > 0 {
-			return true
-		}
-		b = b[i+1:]
+// leave returns the index behind a broken event if its braces pair before the next event begins, and the next event or
+// the end of the array follows.
+func (s *Scanner) leave(b []byte) outcome {
+	next := nextEvent(b)
+	var e Event
+	n := e.skipNested(b[:next], 0)
+	switch {
+	case n == short && next < len(b):
+		return broken
+	case n < 0:
+		return n
 	}
+	return follows(b, n, s.eof)
+}
+
+// nextEvent returns the index of the first event that begins behind b[0], len(b) if none does.
+func nextEvent(b []byte) int {
+	for i := 1; i < len(b); i++ {
+		n := bytes.IndexByte(b[i:], '{')
+		if n < 0 {
+			break
+		}
+		if i += n; begins(b[i:]) > 0 {
+			return i
+		}
+	}
+	return len(b)
 }
 
 // follows returns i if another element or the end of the array follows at b[i].

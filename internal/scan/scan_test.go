@@ -164,6 +164,16 @@ func TestLongEvents(t *testing.T) {
 // repeat returns a reader of s without end.
 func repeat(s string) io.Reader { return &repeater{text: s} }
 
+// TestManyBrokenEvents reads broken events whose braces never close, each of which could swallow the rest of the file.
+func TestManyBrokenEvents(t *testing.T) {
+	const n = 20_000
+	text := "[" + strings.Repeat(`{"ph":"X","name":"good"},{"ph":"X",bad,"args":{"a":{"b":[1,{"c":2}]}},`+"\n", n) + `{"ph":"E"}]`
+	got := dump(strings.NewReader(text), scan.Options{Window: 4096})
+	if events, damage := strings.Count(got, " event '"), strings.Count(got, " damage "); events != n+1 || damage != n {
+		t.Errorf("%d events, %d damages; want %d, %d", events, damage, n+1, n)
+	}
+}
+
 type repeater struct {
 	text string
 	at   int
