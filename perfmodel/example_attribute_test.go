@@ -11,7 +11,9 @@ import (
 // Three nested operators, one kernel: the product counts once, under the operator that knows its arguments.
 func ExampleAttribute() {
 	const us = time.Microsecond
-	matrix := func(rows, columns int64) trace.Arg { return trace.Arg{Type: "c10::BFloat16", Dims: []int64{rows, columns}} }
+	matrix := func(rows, columns int64) trace.Arg {
+		return trace.Arg{Type: "c10::BFloat16", Dims: []int64{rows, columns}}
+	}
 	var b trace.Builder
 	host := b.Thread(0, 1, 1, "python")
 	b.Op(trace.Op{Name: "aten::linear", Start: 0, Dur: 30 * us, Thread: host,
