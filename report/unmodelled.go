@@ -36,9 +36,12 @@ func (in *analysis) unmodelled() []Finding {
 	for _, n := range names[:min(3, len(names))] {
 		worst = append(worst, fmt.Sprintf("%s (%s, %s)", n, duration(Micros(took[n])), why[n]))
 	}
+	if more := len(names) - len(worst); more > 0 {
+		worst = append(worst, fmt.Sprintf("and %s more", count(more)))
+	}
 	return []Finding{{Code: "unmodelled", Time: Micros(all), Title: fmt.Sprintf("%s of GPU time has no model", percent(100*share)),
-		Detail: fmt.Sprintf("Of %s operators the longest are %s. Shapes recorded with the trace (record_shapes=True) or a model of one's own give them a roof.",
-			count(len(names)), strings.Join(worst, ", "))}}
+		Detail: fmt.Sprintf("By time: %s. Shapes recorded with the trace (record_shapes=True) or a model of one's own give them a roof.",
+			strings.Join(worst, ", "))}}
 }
 
 // replayed reports whether GPU events come from a graph.
