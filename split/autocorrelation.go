@@ -102,8 +102,12 @@ func findLoop(t *trace.Trace, o *order, stop func() error) (*finding, error) {
 	if sig, distinct, ok := refine(t, o.lane, s.sig); ok {
 		fine := s
 		fine.sig, fine.distinct, fine.solid = sig, distinct, distinct
-		if g, err := fine.at(every); err != nil || g.sure() {
+		g, err := fine.at(every)
+		if err != nil || g.sure() {
 			return g, err
+		}
+		if g != nil && f != nil && len(g.pieces) < len(f.pieces) && g.weight() >= f.weight() {
+			f = g // fewer and longer steps that explain as much: the others were parts of them
 		}
 	}
 	bones := skeleton(s.sig, s.distinct)
@@ -371,8 +375,13 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 		say(0.15, "each step is made of repeated blocks")
 	case f.alone(r):
 		say(-0.45, "the repeated part holds no repeated blocks and stands alone: it may be the layers of one pass")
+	case !decoded(t, r):
+		say(-0.45, "no repeated blocks inside a step and no decoder behind: it may be the layers of one pass, or an encoder")
 	default:
 		say(-0.1, "no repeated blocks inside a step")
+	}
+	if len(r.Steps) == 2 && share < 0.5 && !decoded(t, r) {
+		say(-0.4, "two iterations that hold less than half of the time, and no decoder behind: they may be passes of an encoder")
 	}
 	if f.rivalled {
 		say(-0.45, "another loop elsewhere holds nearly as much GPU time")
@@ -384,6 +393,20 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 		say(-0.6, "%s", why)
 	}
 	r.Confidence = max(0, min(1, conf))
+}
+
+// decoded reports whether convolutions follow the steps, as far as names tell: a decoder.
+func decoded(t *trace.Trace, r *Result) bool {
+	var conv, all time.Duration
+	for i := range t.GPU {
+		if r.PhaseOf[i] == VAEDecode {
+			all += t.GPU[i].Dur
+			if convolution(t.GPU[i].Name) {
+				conv += t.GPU[i].Dur
+			}
+		}
+	}
+	return all > 0 && 5*conv > all
 }
 
 // replayed reports whether most steps begin inside the graph launch in which the one before ended.
