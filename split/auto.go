@@ -100,16 +100,21 @@ func (a Auto) nothing(in *Input, none *Result, attempts []Attempt) error {
 	return &NoSteadyStateError{Attempts: attempts, Result: none}
 }
 
-// choose returns the result to keep: markers if nothing contradicts them with more confidence, else the most confident.
+// choose returns the result to keep: that of explicit markers, else the most confident.
 func choose(found []*Result) *Result {
 	best := found[0]
 	for _, r := range found[1:] {
-		if r.Confidence > best.Confidence && !(best.Method == "marker" && len(r.Steps) == len(best.Steps)) {
+		explicit := best.Method == "marker" && best.Confidence >= explicitMarkers
+		if r.Confidence > best.Confidence && !explicit && !(best.Method == "marker" && len(r.Steps) == len(best.Steps)) {
 			best = r
 		}
 	}
 	return best
 }
+
+// explicitMarkers is the confidence from which on markers are taken for what they say: nearly all of them hold work, and they mark steps,
+// not windows of the profiler.
+const explicitMarkers = 0.7
 
 // compare notes in best what the other modes found and where they differ.
 func (a Auto) compare(in *Input, best *Result, found []*Result) {

@@ -42,7 +42,7 @@ func (a Autocorrelation) Split(ctx context.Context, in *Input) (*Result, error) 
 	r.Attempts = []Attempt{{Mode: a.Name(), Code: CodeOK, Message: f.describe(), Steps: len(r.Steps)}}
 	if r.Confidence < minConfidence {
 		return nil, &NoSteadyStateError{
-			Attempts: []Attempt{{Mode: a.Name(), Code: CodeLowQuality, Steps: len(r.Steps), Message: f.describe() + ": " + lastReason(r)}},
+			Attempts: []Attempt{{Mode: a.Name(), Code: CodeLowQuality, Steps: len(r.Steps), Message: f.describe() + ": " + f.doubt}},
 			Result:   wholeTrace(in, o, a.Name()),
 		}
 	}
@@ -51,13 +51,6 @@ func (a Autocorrelation) Split(ctx context.Context, in *Input) (*Result, error) 
 
 // minConfidence is what a division into steps needs to be given out as one.
 const minConfidence = 0.5
-
-func lastReason(r *Result) string {
-	if len(r.Reasons) == 0 {
-		return "too little evidence"
-	}
-	return r.Reasons[len(r.Reasons)-1]
-}
 
 // noSteps makes the error of a mode that found none.
 func noSteps(in *Input, o *order, mode, code, message string) *NoSteadyStateError {
@@ -82,6 +75,7 @@ type finding struct {
 	rivalled bool          // a loop elsewhere holds nearly as much
 	inside   []SubPeriod   // loops below the step
 	total    time.Duration
+	doubt    string // what speaks most against it
 }
 
 // findLoop looks for the loop of steps in the sequence. If that leaves doubts it looks again with the shapes of operators, which tell
@@ -356,8 +350,12 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 		share = float64(steps) / float64(all)
 	}
 	conf := 0.5
+	worst := 0.0
 	say := func(by float64, format string, args ...any) {
 		conf += by
+		if by < worst {
+			worst, f.doubt = by, fmt.Sprintf(format, args...)
+		}
 		r.Reasons = append(r.Reasons, fmt.Sprintf(format, args...))
 	}
 	say(0.3*min(share, 0.8)/0.8-0.1-max(0, 0.5-share), "the steps hold %.1f %% of the GPU time", 100*share)
@@ -379,6 +377,15 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 		say(-0.45, "no repeated blocks inside a step and no decoder behind: it may be the layers of one pass, or an encoder")
 	default:
 		say(-0.1, "no repeated blocks inside a step")
+	}
+	complete := 0
+	for _, s := range r.Steps {
+		if s.Complete {
+			complete++
+		}
+	}
+	if complete < 2 {
+		say(-0.4, "fewer than two steps are complete")
 	}
 	if len(r.Steps) == 2 && share < 0.5 && !decoded(t, r) {
 		say(-0.4, "two iterations that hold less than half of the time, and no decoder behind: they may be passes of an encoder")

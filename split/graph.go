@@ -38,7 +38,7 @@ func (g Graph) Split(ctx context.Context, in *Input) (*Result, error) {
 	r.NonEmptyModes = []string{g.Name()}
 	r.Attempts = []Attempt{{Mode: g.Name(), Code: CodeOK, Message: message, Steps: len(r.Steps)}}
 	if r.Confidence < minConfidence {
-		no := noSteps(in, o, g.Name(), CodeLowQuality, message+": "+lastReason(r))
+		no := noSteps(in, o, g.Name(), CodeLowQuality, message+": "+f.doubt)
 		no.Attempts[0].Steps = len(r.Steps)
 		return nil, no
 	}

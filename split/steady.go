@@ -81,7 +81,7 @@ func markOutliers(r *Result) {
 		if len(kernels) == 0 {
 			continue
 		}
-		c.Kernels, c.MedianGPUTime, c.MedianSpan = median(kernels), median(gpu), median(span)
+		c.Kernels, c.MedianGPUTime, c.MedianSpan = median(kernels), middle(gpu), middle(span)
 		off := make([]int, len(kernels))
 		for k, n := range kernels {
 			off[k] = max(n-c.Kernels, c.Kernels-n)
@@ -120,6 +120,14 @@ func median[T cmp.Ordered](v []T) T {
 	s := slices.Clone(v)
 	slices.Sort(s)
 	return s[(len(s)-1)/2]
+}
+
+// middle returns the median of durations: the mean of the two in the middle when their number is even.
+func middle(v []time.Duration) time.Duration {
+	s := slices.Clone(v)
+	slices.Sort(s)
+	a, b := s[(len(s)-1)/2], s[len(s)/2]
+	return a + (b-a)/2
 }
 
 // commonest returns the class of most steps among those that run the whole model.
