@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ type generator struct {
 	done   int64
 	round  int64
 	buf    bytes.Buffer
+	line   []byte
 	closed bool
 	peak   uint64 // largest heap seen
 	seen   int64
@@ -44,7 +46,7 @@ func (g *generator) fill() {
 	}
 	n, ts := g.round, g.round*100
 	for i := range int64(15) {
-		fmt.Fprintf(&g.buf, `{"ph": "X", "cat": "python_function", "name": "module_%d.py(%d): a_function_of_some_length", "pid": 1, "tid": 1, "ts": %d.%03d, "dur": 3.250, "args": {"Python parent id": %d, "Python id": %d, "Ev Idx": %d}},`+"\n", n, i, ts, i, n, n+i, n)
+		g.buf.Write(g.frame(n, ts, i))
 	}
 	fmt.Fprintf(&g.buf, `{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": %d.100, "dur": 50.000, "args": {"External id": %d, "Record function id": 0, "Input type": ["c10::BFloat16", "c10::BFloat16"], "Input Dims": [[4096, %d], [64, 64]], "Ev Idx": %d}},`+"\n", ts, n+1, n%100, n)
 	fmt.Fprintf(&g.buf, `{"ph": "X", "cat": "cuda_runtime", "name": "hipLaunchKernel", "pid": 1, "tid": 1, "ts": %d.200, "dur": 5.000, "args": {"External id": %d, "correlation": %d, "kernel": "Cijk"}},`+"\n", ts, n+1, n+1)
@@ -55,6 +57,26 @@ func (g *generator) fill() {
 		g.closed = true
 		g.buf.WriteString("]}")
 	}
+}
+
+// frame writes a Python frame. It is most of the text, so it does without fmt.
+func (g *generator) frame(n, ts, i int64) []byte {
+	b := append(g.line[:0], `{"ph": "X", "cat": "python_function", "name": "module_`...)
+	b = strconv.AppendInt(b, n, 10)
+	b = append(b, ".py("...)
+	b = strconv.AppendInt(b, i, 10)
+	b = append(b, `): a_function_of_some_length", "pid": 1, "tid": 1, "ts": `...)
+	b = strconv.AppendInt(b, ts, 10)
+	b = append(b, ".0"...)
+	b = strconv.AppendInt(b, 10+i, 10)
+	b = append(b, `, "dur": 3.250, "args": {"Python parent id": `...)
+	b = strconv.AppendInt(b, n, 10)
+	b = append(b, `, "Python id": `...)
+	b = strconv.AppendInt(b, n+i, 10)
+	b = append(b, `, "Ev Idx": `...)
+	b = strconv.AppendInt(b, n, 10)
+	g.line = append(b, "}},\n"...)
+	return g.line
 }
 
 // TestBL14BL15Memory reads generated traces of growing size: memory follows the events that are kept, not the file.

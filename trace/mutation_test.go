@@ -30,7 +30,7 @@ func TestDamageStaysLocal(t *testing.T) {
 	whole := read(text.Bytes()).Files[0].Events
 	r := rand.New(rand.NewPCG(7, 3))
 	first, last := bytes.IndexByte(text.Bytes(), '[')+1, text.Len()-2
-	rounds := 4000
+	rounds := 2000
 	if testing.Short() {
 		rounds = 500
 	}
