@@ -128,6 +128,9 @@ func (a Auto) compare(in *Input, best *Result, found []*Result) {
 		}
 		if len(r.Steps) == len(best.Steps) {
 			best.Confidence = min(1, best.Confidence+0.1)
+			if best.SubPeriods == nil {
+				best.SubPeriods = r.SubPeriods
+			}
 			best.Reasons = append(best.Reasons, fmt.Sprintf("%s finds the same number of steps", r.Method))
 			continue
 		}

@@ -49,5 +49,5 @@ func (n *nest) subPeriods(steps []piece) []SubPeriod {
 // withinOne reports whether a region lies in a single step, give or take a kernel at the ends.
 func withinOne(r region, steps []piece) bool {
 	k, _ := slices.BinarySearchFunc(steps, r.from+1, func(p piece, at int) int { return cmp.Compare(p.to, at) })
-	return k < len(steps) && r.to <= steps[k].to+2
+	return k < len(steps) && r.from+2 >= steps[k].from && r.to <= steps[k].to+2
 }

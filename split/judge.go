@@ -1,0 +1,111 @@
+package split
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ditlens/ditlens/trace"
+)
+
+// judge sets the confidence and its reasons.
+func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
+	share := 0.0
+	var steps, all time.Duration
+	for _, s := range r.Steps {
+		steps += s.GPUTime
+	}
+	for _, p := range r.Phases {
+		all += p.GPUTime
+	}
+	if all > 0 {
+		share = float64(steps) / float64(all)
+	}
+	conf := 0.5
+	worst := 0.0
+	say := func(by float64, format string, args ...any) {
+		conf += by
+		if by < worst {
+			worst, f.doubt = by, fmt.Sprintf(format, args...)
+		}
+		r.Reasons = append(r.Reasons, fmt.Sprintf(format, args...))
+	}
+	say(0.3*min(share, 0.8)/0.8-0.1-max(0, 0.5-share), "the steps hold %.1f %% of the GPU time", 100*share)
+	alike := float64(len(r.Classes[commonest(r).ID].Steps)) / float64(len(r.Steps))
+	say(0.1*alike, "%d of %d steps launch the same work", len(r.Classes[commonest(r).ID].Steps), len(r.Steps))
+	if f.agree {
+		say(0.1, "both ends of the loop agree on where a step begins")
+	} else {
+		say(0, "the ends of the loop do not agree on where a step begins")
+	}
+	switch {
+	case f.replayed():
+		say(-0.6, "several iterations come from one graph launch: they are parts of one pass")
+	case f.loops:
+		say(0.15, "each step is made of repeated blocks")
+	case f.alone(r):
+		say(-0.45, "the repeated part holds no repeated blocks and stands alone: it may be the layers of one pass")
+	case !decoded(t, r):
+		say(-0.45, "no repeated blocks inside a step and no decoder behind: it may be the layers of one pass, or an encoder")
+	default:
+		say(-0.1, "no repeated blocks inside a step")
+	}
+	complete := 0
+	for _, s := range r.Steps {
+		if s.Complete {
+			complete++
+		}
+	}
+	if complete < 2 {
+		say(-0.4, "fewer than two steps are complete")
+	}
+	if len(r.Steps) == 2 && share < 0.5 && !decoded(t, r) {
+		say(-0.4, "two iterations that hold less than half of the time, and no decoder behind: they may be passes of an encoder")
+	}
+	if f.rivalled {
+		say(-0.45, "another loop elsewhere holds nearly as much GPU time")
+	}
+	if len(r.Phases) == 1 {
+		say(-0.15, "nothing is launched before or after the loop that would tell what it is")
+	}
+	if why := speaksAgainst(t, r, o); why != "" {
+		say(-0.6, "%s", why)
+	}
+	r.Confidence = max(0, min(1, conf))
+}
+
+// decoded reports whether convolutions follow the steps, as far as names tell: a decoder.
+func decoded(t *trace.Trace, r *Result) bool {
+	var conv, all time.Duration
+	for i := range t.GPU {
+		if r.PhaseOf[i] == VAEDecode {
+			all += t.GPU[i].Dur
+			if convolution(t.GPU[i].Name) {
+				conv += t.GPU[i].Dur
+			}
+		}
+	}
+	return all > 0 && 5*conv > all
+}
+
+// replayed reports whether most steps begin inside the graph launch in which the one before ended.
+func (f *finding) replayed() bool {
+	n := 0
+	for i := 1; i < len(f.pieces); i++ {
+		a, b := f.events[f.lane[f.pieces[i].from-1]].Launch, f.events[f.lane[f.pieces[i].from]].Launch
+		if a >= 0 && a == b {
+			n++
+		}
+	}
+	return 2*n > len(f.pieces)
+}
+
+// alone reports whether there is next to no work outside the loop.
+func (f *finding) alone(r *Result) bool {
+	outside := 0
+	for i := range r.PhaseOf {
+		if p := r.PhaseOf[i]; p == TextEncode || p == VAEDecode || p == OtherPhase {
+			outside++
+		}
+	}
+	return outside < max(3*fewKernels, min(f.period, 6*fewKernels))
+}

@@ -1,0 +1,149 @@
+package split
+
+import (
+	"slices"
+)
+
+// windowsAreSteps reports whether the profiler was advanced once a step: there are several windows, and what they launch is made of
+// blocks. A window that holds steps is an image or the whole run.
+func (s *sheet) windowsAreSteps() bool {
+	w := s.by[WindowMarker]
+	if len(w) < 2 || len(s.by[ImageMarker]) > 0 && len(s.by[ImageMarker]) >= len(w) {
+		return false
+	}
+	m := w[len(w)/2]
+	ids := s.o.ids[s.position(m.start):s.position(m.end)]
+	if len(ids) < 4 {
+		return false
+	}
+	every := make([]int32, len(ids))
+	for i := range every {
+		every[i] = int32(i)
+	}
+	look := search{t: s.t, lane: ids, sig: s.o.signatures(ids), distinct: s.o.distinct, solid: s.o.distinct, stop: func() error { return nil }}
+	f, _ := look.at(every)
+	return f == nil || !f.loops
+}
+
+// cover reports whether marks hold at least half of the events from the first to the last of them in each image.
+func (s *sheet) cover(marks []span) bool {
+	inside, all := 0, 0
+	for i, m := range marks {
+		a, b := s.position(m.start), s.position(m.end)
+		inside += b - a
+		all += b - a
+		if i+1 < len(marks) && s.image(marks, i+1) == s.image(marks, i) {
+			all += max(s.position(marks[i+1].start)-b, 0)
+		}
+	}
+	return 2*inside >= all
+}
+
+func (s *sheet) ranges(marks []span) []stepSpan {
+	out := make([]stepSpan, len(marks))
+	for i, m := range marks {
+		out[i] = stepSpan{from: s.position(m.start), to: s.position(m.end), image: s.image(marks, i)}
+	}
+	return out
+}
+
+// closed returns steps that end where the marks end. The first of an image begins where it agrees with the one after it, or
+// with the first forward pass, or with the image.
+func (s *sheet) closed(marks []span) []stepSpan {
+	out := make([]stepSpan, len(marks))
+	for i, m := range marks {
+		out[i] = stepSpan{to: s.position(m.end), image: s.image(marks, i)}
+	}
+	for i := range out {
+		if i > 0 && out[i].image == out[i-1].image {
+			out[i].from = out[i-1].to
+			continue
+		}
+		floor := 0
+		if i > 0 {
+			floor = out[i-1].to
+		}
+		if im := s.by[ImageMarker]; out[i].image < len(im) {
+			floor = max(floor, s.position(im[out[i].image].start))
+		}
+		out[i].from = s.opening(out, i, floor)
+	}
+	return out
+}
+
+// opening returns where the first step of an image begins, floor or later.
+func (s *sheet) opening(steps []stepSpan, i, floor int) int {
+	for _, f := range s.by[ForwardMarker] {
+		if p := s.position(f.start); p >= floor && p < steps[i].to {
+			return p
+		}
+	}
+	if i+1 == len(steps) || steps[i+1].image != steps[i].image {
+		return floor
+	}
+	from, to := steps[i].to, steps[i+1].to
+	sig := s.o.signatures(s.o.ids[floor:to])
+	from, to = from-floor, to-floor
+	c := &aligner{tok: sig}
+	a, b := c.extend(from-1, to-1, -1, from)
+	if 4*(b-from) <= to-from {
+		return floor + a
+	}
+	for k := range from { // steps differ: take the first place that begins as the next step does
+		if w := min(2, to-from); k+w <= from && slices.Equal(sig[k:k+w], sig[from:from+w]) {
+			return floor + k
+		}
+	}
+	return floor
+}
+
+// passes returns steps made of forward passes. Passes of one step follow each other closely; the scheduler's work closes a step.
+func (s *sheet) passes(marks []span) []stepSpan {
+	gap := make([]int, len(marks)) // events between a pass and the next of its image
+	least, most := -1, 0
+	for i := range marks[:len(marks)-1] {
+		if s.image(marks, i) != s.image(marks, i+1) {
+			gap[i] = -1
+			continue
+		}
+		gap[i] = max(s.position(marks[i+1].start)-s.position(marks[i].end), 0)
+		most = max(most, gap[i])
+		if least < 0 || gap[i] < least {
+			least = gap[i]
+		}
+	}
+	several := most >= 2*least+2
+	var out []stepSpan
+	begin := 0
+	for i := range marks {
+		last := i+1 == len(marks) || gap[i] < 0
+		if !last && several && 2*gap[i] < least+most {
+			continue
+		}
+		x := stepSpan{from: s.position(marks[begin].start), image: s.image(marks, i)}
+		if last {
+			x.to = s.trail(s.position(marks[i].end), out, x.image, most)
+		} else {
+			x.to = s.position(marks[i+1].start)
+		}
+		out = append(out, x)
+		begin = i + 1
+	}
+	return out
+}
+
+// trail returns where the last step of an image ends: behind the events after its last pass at position at that are as those at the
+// end of the step before.
+func (s *sheet) trail(at int, before []stepSpan, image, most int) int {
+	if len(before) == 0 || before[len(before)-1].image != image {
+		return at
+	}
+	b := before[len(before)-1]
+	for n := 0; n < most && at+n < len(s.o.ids); n++ {
+		like := b.to - most + n
+		if like < b.from || s.o.sig[s.o.ids[like]] != s.o.sig[s.o.ids[at+n]] {
+			return at + n
+		}
+	}
+	return min(at+most, len(s.o.ids))
+}
