@@ -1,7 +1,17 @@
-// Package split finds the denoising steps of a diffusion run in a trace: by annotations, by the periodicity of kernel
-// signatures when there are none, or by graph launches.
+// Package split finds the denoising steps of a diffusion run in a trace: by annotations, by the periodicity of what is launched when there
+// are none, or by graph launches.
 //
 // A [trace.Trace] goes in; a [Result] comes out that puts every GPU event into one phase and, in the denoising loop, into
 // one step, groups steps into classes by what they launch, and says how sure it is. How long a step should take, and
 // what its operators do, is for others.
+//
+// [Auto] is the way for most callers. [Marker], [Autocorrelation] and [Graph] are the modes that it tries and compares. A Splitter
+// of one's own needs to know the step of each GPU event only; [Assemble] makes a Result of that.
+//
+// How steps are found without markers: the GPU events, in the order in which they were launched, are a sequence of
+// signatures. Its loops are found by autocorrelation and a scan (period.go, nest.go). Runs of blocks are folded to one unit
+// each (fold.go), so that what is left of a forward pass are units that occur once in it; a set of units that alternate marks
+// the passes. Between them lie seams (seam.go), which tell passes from steps, steps from images, and the tail of a step from the
+// head of the next. Where strays of other streams or of autotuning hide the loop, the same is done on the events whose place is
+// predictable (signature.go, flesh.go).
 package split

@@ -241,3 +241,33 @@ func original(tr, changed *trace.Trace, stepOf []int32) (out []int32) {
 	}
 	return out
 }
+
+func TestStepsDoNotDependOnTheOrderOfEvents(t *testing.T) {
+	tr := load(t, realtraces.Flux)
+	want, err := split.Autocorrelation{}.Split(t.Context(), &split.Input{Trace: tr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	var b trace.Builder
+	th := b.Thread(0, 1, 1, "")
+	for _, i := range r.Perm(len(tr.GPU)) {
+		b.GPU(tr.GPU[i])
+	}
+	for _, i := range r.Perm(len(tr.Launches)) {
+		l := tr.Launches[i]
+		l.Thread = th
+		b.Launch(l)
+	}
+	shuffled, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := split.Autocorrelation{}.Split(t.Context(), &split.Input{Trace: shuffled})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(want.StepOf, got.StepOf) {
+		t.Errorf("steps of %v GPU events, want %v, the same ones", kernels(got), kernels(want))
+	}
+}

@@ -29,7 +29,7 @@ func (m Marker) Split(ctx context.Context, in *Input) (*Result, error) {
 	}
 	s := newSheet(in.Trace, o, g)
 	steps, how := s.steps()
-	images := s.claims(steps)
+	images := s.claims()
 	fail := func(code, message string, n int) error {
 		err := noSteps(in, o, m.Name(), code, message)
 		err.Attempts[0].Steps = n

@@ -131,7 +131,7 @@ func (s *sheet) image(marks []span, i int) int {
 }
 
 // claims returns what image markers say of the images.
-func (s *sheet) claims(steps []stepSpan) []Image {
+func (s *sheet) claims() []Image {
 	var out []Image
 	for _, m := range s.by[ImageMarker] {
 		n := func(name string) int { v, _ := strconv.Atoi(m.group(name)); return v }
