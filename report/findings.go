@@ -67,8 +67,8 @@ func (in *analysis) hostStalls() []Finding {
 	}
 	f := Finding{Code: "host_bound_steps", Time: Micros(span), AtStake: Micros(idle),
 		Title: "The GPU waits for the host in the denoising loop",
-		Detail: fmt.Sprintf("%s of %s ms of the loop are idle (%.1f %%); %d GPU events in %d steps, %s.", millis(idle), millis(span),
-			100*float64(idle)/float64(span), kernels, len(in.Split.Steps), in.launchStyle())}
+		Detail: fmt.Sprintf("%s of %s of the loop are idle (%.1f %%); %s GPU events in %d steps, %s.", dur(idle), dur(span),
+			100*float64(idle)/float64(span), count(kernels), len(in.Split.Steps), in.launchStyle())}
 	return []Finding{f}
 }
 
@@ -86,7 +86,7 @@ func (in *analysis) busyBetween(start, end time.Duration) time.Duration {
 
 func (in *analysis) launchStyle() string {
 	if in.Trace.GraphKernels > 0 {
-		return fmt.Sprintf("%d of them replayed by graphs, whose own gaps the profiler folds into the kernels", in.Trace.GraphKernels)
+		return fmt.Sprintf("%s of them replayed by graphs, whose own gaps the profiler folds into the kernels", count(in.Trace.GraphKernels))
 	}
 	return "each launched on its own; replaying the step as a graph would close the gaps"
 }
@@ -168,16 +168,16 @@ func (in *analysis) convLayouts() []Finding {
 	if !in.worthwhile(layout + bias) {
 		return nil
 	}
-	parts := []string{fmt.Sprintf("%s ms are layout transposes (%.1f %%)", millis(layout), 100*float64(layout)/float64(all))}
+	parts := []string{fmt.Sprintf("%s are layout transposes (%.1f %%)", dur(layout), 100*float64(layout)/float64(all))}
 	if bias > 0 {
-		parts = append(parts, fmt.Sprintf("%s ms bias adds (%.1f %%)", millis(bias), 100*float64(bias)/float64(all)))
+		parts = append(parts, fmt.Sprintf("%s bias adds (%.1f %%)", dur(bias), 100*float64(bias)/float64(all)))
 	}
 	if other > 0 {
-		parts = append(parts, fmt.Sprintf("%s ms other helpers", millis(other)))
+		parts = append(parts, fmt.Sprintf("%s other helpers", dur(other)))
 	}
 	return []Finding{{Code: "conv_layout", Time: Micros(all), AtStake: Micros(layout + bias),
 		Title: "Convolutions move layouts and add biases in kernels of their own",
-		Detail: fmt.Sprintf("Of %s ms of convolution %s; a channels-last model with fused bias needs neither.", millis(all),
+		Detail: fmt.Sprintf("Of %s of convolution %s; a channels-last model with fused bias needs neither.", dur(all),
 			strings.Join(parts, ", "))}}
 }
 
@@ -199,8 +199,8 @@ func (in *analysis) modulationTraffic() []Finding {
 	}
 	return []Finding{{Code: "modulation_fusion", Time: took, AtStake: stake,
 		Title: fmt.Sprintf("adaLN modulation takes %.1f times the roof of one fused kernel each", float64(took)/float64(took-stake)),
-		Detail: fmt.Sprintf("%d modulations take %s ms and move %.1f GB, %.2f times the %.1f GB of fused gate, residual, norm and scale-shift; "+
-			"that would take %s ms at the roof.", n, millis(took.Duration()), moved/1e9, moved/fused, fused/1e9, millis((took - stake).Duration()))}}
+		Detail: fmt.Sprintf("%s modulations take %s and move %.1f GB; one fused kernel each (gate, residual, norm, scale-shift) would move "+
+			"%.1f GB, in %s at the roof.", count(n), duration(took), moved/1e9, fused/1e9, duration(took-stake))}}
 }
 
 // emptyPads is the time of paddings that pad by nothing but still copy.
@@ -218,7 +218,7 @@ func (in *analysis) emptyPads() []Finding {
 		return nil
 	}
 	return []Finding{{Code: "empty_pads", Time: Micros(d), AtStake: Micros(d), Title: "Paddings of zero width still copy their tensor",
-		Detail: fmt.Sprintf("%d calls, %s ms; skip the call when all widths are 0.", n, millis(d))}}
+		Detail: fmt.Sprintf("%d calls, %s; skip the call when all widths are 0.", n, dur(d))}}
 }
 
 func allZero(s string) bool {
@@ -240,8 +240,8 @@ func (in *analysis) stepSyncs() []Finding {
 		return nil
 	}
 	return []Finding{{Code: "step_syncs", Time: Micros(copied), AtStake: Micros(copied), Title: "Steps read single values back to the host",
-		Detail: fmt.Sprintf("%d copies of at most 4 KiB to the host in %d steps, %s ms on the GPU; each also makes the host wait for all work before it.",
-			copies, len(in.Split.Steps), millis(copied))}}
+		Detail: fmt.Sprintf("%d copies of at most 4 KiB to the host in %d steps, %s on the GPU; each also makes the host wait for all work before it.",
+			copies, len(in.Split.Steps), dur(copied))}}
 }
 
 // exposedTransfers is communication and copying that nothing hides.
@@ -250,12 +250,12 @@ func (in *analysis) exposedTransfers() []Finding {
 	t := &in.Timeline
 	if in.worthwhile(t.ExposedComm.Duration()) {
 		out = append(out, Finding{Code: "exposed_communication", Time: t.TotalComm, AtStake: t.ExposedComm, Title: "Communication that no computation hides",
-			Detail: fmt.Sprintf("%s of %s ms of communication are exposed; they include waiting for other ranks.",
-				millis(t.ExposedComm.Duration()), millis(t.TotalComm.Duration()))})
+			Detail: fmt.Sprintf("%s of %s of communication are exposed; they include waiting for other ranks.",
+				dur(t.ExposedComm.Duration()), dur(t.TotalComm.Duration()))})
 	}
 	if in.worthwhile(t.ExposedMemcpy.Duration()) {
 		out = append(out, Finding{Code: "exposed_memcpy", Time: t.TotalMemcpy, AtStake: t.ExposedMemcpy, Title: "Copies that no computation hides",
-			Detail: fmt.Sprintf("%s of %s ms of copies are exposed.", millis(t.ExposedMemcpy.Duration()), millis(t.TotalMemcpy.Duration()))})
+			Detail: fmt.Sprintf("%s of %s of copies are exposed.", dur(t.ExposedMemcpy.Duration()), dur(t.TotalMemcpy.Duration()))})
 	}
 	return out
 }
@@ -267,7 +267,7 @@ func (in *analysis) bareGraphs() []Finding {
 		return nil
 	}
 	return []Finding{{Code: "graph_without_capture", Time: Micros(d), Title: "Graph replays hide their operators",
-		Detail: fmt.Sprintf("%s ms of GPU time (%.1f %%) are replayed kernels without operators or shapes; a trace of the capture phase "+
-			"(record while the graph is built, then give it with the main trace) would model them.", millis(d),
+		Detail: fmt.Sprintf("%s of GPU time (%.1f %%) are replayed kernels without operators or shapes; a trace of the capture phase "+
+			"(record while the graph is built, then give it with the main trace) would model them.", dur(d),
 			float64(in.Coverage.GraphPercent))}}
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -31,8 +32,8 @@ func (s *section) markdown(b *bufio.Writer) {
 	if len(s.List) > 0 {
 		b.WriteString("\n")
 	}
-	for _, it := range s.List {
-		b.WriteString("1. **" + mdText(it.Title) + "**")
+	for i, it := range s.List {
+		fmt.Fprintf(b, "%d. **%s.**", i+1, mdText(it.Title))
 		if it.Detail != "" {
 			b.WriteString(" " + mdText(it.Detail))
 		}

@@ -97,8 +97,8 @@ func (in *analysis) extrapolate(want int) (time.Duration, string) {
 	}
 	other := in.otherPhases()
 	d := time.Duration(want)*in.Split.MedianSpan.Duration() + other
-	return d, fmt.Sprintf("%d steps of %s ms (median span of the steady steps) and %s ms of other phases; only %d steps were recorded",
-		want, millis(in.Split.MedianSpan.Duration()), millis(other), in.mostSteps())
+	return d, fmt.Sprintf("%d steps of %s (median span of the steady steps) and %s of other phases; only %d steps were recorded",
+		want, dur(in.Split.MedianSpan.Duration()), dur(other), in.mostSteps())
 }
 
 // otherPhases is the span of one image's phases outside the denoising loop.
@@ -111,5 +111,3 @@ func (in *analysis) otherPhases() time.Duration {
 	}
 	return d
 }
-
-func millis(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d)/1e6) }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // notAvailable stands for an unknown number in text that people read.
@@ -11,6 +12,9 @@ const notAvailable = "n/a"
 
 // duration shows a time in the unit that fits it, as in "204.6 ms".
 func duration(m Micros) string { return micros(Number(m) / 1000) }
+
+// dur is duration for a time.Duration.
+func dur(d time.Duration) string { return duration(Micros(d)) }
 
 // micros is duration for a number of microseconds that may be unknown.
 func micros(us Number) string {

@@ -131,7 +131,7 @@ func (e *evidence) structure() {
 		e.add(&e.llm, 1, "%d steps whose attention is causal", len(e.Split.Steps))
 	}
 	if conv > 0 {
-		e.add(&e.diffusion, 1, "a convolutional decode of %s ms behind the steps", millis(conv.Duration()))
+		e.add(&e.diffusion, 1, "a convolutional decode of %s behind the steps", duration(conv))
 	}
 }
 

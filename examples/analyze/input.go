@@ -14,7 +14,7 @@ import (
 
 // load reads the trace that was asked for, with its capture traces merged.
 func load(ctx context.Context, o *options, stderr io.Writer) (*trace.Trace, error) {
-	opts := trace.LoadOptions{Strict: o.strict, Progress: progress(stderr)}
+	opts := trace.LoadOptions{Strict: o.strict, Stacks: o.pprof != "", Progress: progress(stderr)} // modules are in the stacks
 	if o.path == "" {
 		return trace.Read(ctx, opts, "sample.json.gz", bytes.NewReader(sampleTrace))
 	}

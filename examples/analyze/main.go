@@ -65,6 +65,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // write prints analysis.md, or writes all forms into the folder that was asked for.
 func write(o *options, r *report.Report, t *trace.Trace, stdout, stderr io.Writer) error {
+	if o.pprof != "" {
+		if err := writeFile(o.pprof, r.WriteProfile); err != nil {
+			return err
+		}
+	}
 	if o.out == "" {
 		if o.verbose {
 			if err := r.WriteSummary(stderr); err != nil {

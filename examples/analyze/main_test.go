@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -193,6 +194,17 @@ func TestCutTraceSaysSo(t *testing.T) {
 	}
 	if r.Status != "partial" || !r.Trace.Files[0].Truncated || r.Throughput.Value != nil {
 		t.Errorf("status %s, files %+v, throughput %v", r.Status, r.Trace.Files, r.Throughput.Value)
+	}
+}
+
+func TestProfile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gpu.pb.gz")
+	if code, _, errs := call(t, "-pprof", path, "sample.json.gz"); code != exitOK {
+		t.Fatal(errs)
+	}
+	out, err := exec.Command("go", "tool", "pprof", "-top", path).CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("attn_fwd")) {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

@@ -18,6 +18,7 @@ type options struct {
 	path          string // "" for the sample
 	out           string
 	capture       string
+	pprof         string
 	strict        bool
 	verbose       bool
 	requireSteady bool
@@ -40,6 +41,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	fs.StringVar(&mode, "split", "auto", "how to find steps: "+strings.Join(modeNames(), ", "))
 	fs.StringVar(&marker, "marker", "", "`REGEXP` of the annotations that mark a step")
 	fs.StringVar(&o.capture, "capture", "", "capture-phase trace, `FILE or FOLDER` (default: capture_traces beside the trace)")
+	fs.StringVar(&o.pprof, "pprof", "", "also write GPU time by phase, module, operator and kernel to `FILE`, for go tool pprof")
 	fs.IntVar(&stated.steps, "steps", 0, "num_inference_steps of the run, `N`")
 	fs.IntVar(&stated.batch, "batch", 0, "images per call, `N`")
 	fs.StringVar(&o.analyzer.Workload.Model, "model", "", "`NAME` of the model")
