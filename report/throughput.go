@@ -45,13 +45,19 @@ func (in *analysis) latency() (time.Duration, string) {
 		return in.extrapolate(want)
 	}
 	var spans []time.Duration
+	witnessed := true
 	for _, m := range res.Images {
 		if in.whole(m) {
 			spans = append(spans, m.End-m.Start)
+			witnessed = witnessed && in.witnessed(m)
 		}
 	}
 	if len(spans) == 0 {
 		return 0, "not derivable: no pipeline call is recorded whole, and the number of steps it should have is not known"
+	}
+	if !witnessed {
+		return medianTime(spans), "first to last GPU event of the recorded steps, an upper bound: no marker of the pipeline call, no decoder and " +
+			"no requested number of steps shows that the call was recorded whole"
 	}
 	if n := len(spans); n > 1 {
 		return medianTime(spans), fmt.Sprintf("end to end: first to last GPU event of a pipeline call, median of %d calls", n)
@@ -80,6 +86,19 @@ func (in *analysis) whole(m split.Image) bool {
 		n++
 	}
 	return n > 0
+}
+
+// witnessed reports whether anything but its steps shows that the call of an image is in the trace from end to end.
+func (in *analysis) witnessed(m split.Image) bool {
+	if m.Marker != "" || in.steps.Requested > 0 {
+		return true
+	}
+	for _, p := range in.steps.Phases {
+		if p.Image == m.Index && p.Name == split.VAEDecode {
+			return true
+		}
+	}
+	return false
 }
 
 func (in *analysis) mostSteps() int {

@@ -18,6 +18,11 @@ func load(ctx context.Context, o *options, stderr io.Writer) (*trace.Trace, erro
 	if o.path == "" {
 		return trace.Read(ctx, opts, "sample.json.gz", bytes.NewReader(sampleTrace))
 	}
+	if o.capture != "" {
+		if _, err := os.Stat(o.capture); err != nil {
+			return nil, fmt.Errorf("-capture: %w", err)
+		}
+	}
 	path, err := choose(ctx, o.path, stderr)
 	if err != nil {
 		return nil, err
@@ -71,8 +76,13 @@ func mergeCaptures(ctx context.Context, o *options, opts trace.LoadOptions, t *t
 	var captures []trace.Capture
 	if len(paths) > 0 {
 		var err error
-		if captures, err = trace.LoadCapture(ctx, opts, paths...); err != nil {
+		captures, err = trace.LoadCapture(ctx, opts, paths...)
+		if err != nil && (o.capture != "" || o.strict || ctx.Err() != nil) {
 			return nil, err
+		}
+		if err != nil {
+			return withDiagnostic(t, trace.Diagnostic{Code: "capture_unreadable", Severity: trace.Warning, Count: 1,
+				Message: err.Error() + "; it was left out"}), nil
 		}
 	}
 	merged, _, err := trace.MergeCapture(t, captures...)

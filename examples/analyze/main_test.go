@@ -222,6 +222,31 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+func TestCaptureThatCannotBeRead(t *testing.T) {
+	const graph = `{"traceEvents":[
+{"ph":"X","cat":"cuda_runtime","name":"hipGraphLaunch","pid":1,"tid":1,"ts":0,"dur":5,"args":{"correlation":9}},
+{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":0,"ts":10,"dur":40,"args":{"stream":0,"correlation":9}}]}`
+	path := file(t, "rank_0.json", []byte(graph))
+	if code, _, errs := call(t, "-capture", filepath.Join(t.TempDir(), "none"), path); code != exitInput || !strings.Contains(errs, "none") {
+		t.Errorf("a capture that is not there: exit %d, %s", code, errs)
+	}
+	folder := filepath.Join(filepath.Dir(path), "capture_traces")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	broken := filepath.Join(folder, "capture_trace_rank_0.json")
+	if err := os.WriteFile(broken, []byte("no trace"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := call(t, path)
+	if code != exitOK || !strings.Contains(out, "capture_unreadable") {
+		t.Errorf("a broken capture beside the trace: exit %d, %s", code, errs)
+	}
+	if code, _, _ := call(t, "-capture", broken, path); code != exitInput {
+		t.Errorf("a broken capture that was asked for: exit %d", code)
+	}
+}
+
 func TestFluxFindsItsCapture(t *testing.T) {
 	path := realtraces.Path(t, realtraces.Flux)
 	realtraces.Path(t, realtraces.FluxCapture)
