@@ -382,6 +382,26 @@ func TestBL36_FirstKernelsLost(t *testing.T) {
 	}
 }
 
+func TestBL36_AllKernelsOfTheFirstStepLost(t *testing.T) {
+	x := newTape(t)
+	for s := range 3 {
+		base := float64(1000 * s)
+		x.mark(fmt.Sprint("denoising_step_", s), base, 990)
+		for k, n := range []string{"qkv", "attn", "mlp"} {
+			if s == 0 {
+				x.lost(base + float64(10+50*k))
+				continue
+			}
+			x.launch(n, base+float64(10+50*k), 20)
+		}
+	}
+	_, r := x.split(split.Marker{})
+	x.wantSteps(r, 0, 3, 3)
+	if r.Steps[0].Complete || !r.Steps[1].Complete || r.Steady == nil || r.Steady.First != 1 || r.ForwardsPerStep != 1 {
+		t.Errorf("complete %v, %v; steady state %+v; %d forwards", r.Steps[0].Complete, r.Steps[1].Complete, r.Steady, r.ForwardsPerStep)
+	}
+}
+
 func TestBL37_KernelsLongBeforeTheFirstStep(t *testing.T) {
 	t.Run("kernels alone", func(t *testing.T) {
 		x := newTape(t)
@@ -483,4 +503,35 @@ func TestBL53_GPUSideMarkersAlone(t *testing.T) {
 	}
 	_, r := x.split(split.Marker{})
 	x.wantSteps(r, 2, 2)
+}
+
+func TestBL52_TwoReplaysAreTwoSteps(t *testing.T) {
+	x := newTape(t)
+	for s := range 2 {
+		base := float64(200 * s)
+		x.corr++
+		x.b.Launch(trace.Launch{Name: "hipGraphLaunch", Start: us(base), Dur: us(5), Correlation: x.corr, Thread: x.th})
+		x.kernel("gemm", base+10, 40, 0, x.corr)
+		x.kernel("attn", base+60, 40, 0, x.corr)
+		x.kernel("norm", base+110, 4, 0, x.corr)
+	}
+	_, r := x.split(split.Auto{})
+	x.wantSteps(r, 3, 3)
+	if r.Method != "graph" {
+		t.Errorf("method %s", r.Method)
+	}
+}
+
+func TestRequestedStepsAreAWitness(t *testing.T) {
+	x := newTape(t)
+	x.row(10, repeat(10, "a", "b", "c", "d", "e", "f", "g", "h", "i", "j")...)
+	tr := x.trace()
+	if _, err := (split.Autocorrelation{}).Split(t.Context(), &split.Input{Trace: tr}); err == nil {
+		t.Error("ten equal runs of ten kernels, and nothing else known, are taken for steps")
+	}
+	r, err := split.Autocorrelation{}.Split(t.Context(), &split.Input{Trace: tr, Requested: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.wantSteps(r, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10)
 }

@@ -256,8 +256,8 @@ func (c *chorus) settle(f *folded) bool {
 		}
 		c.members = c.members[:m-1]
 	}
-	if len(c.members) < 2 {
-		return false
+	if first := f.tok[c.members[0][0]]; len(c.members) < 2 && (first < f.solid || int(first) >= f.n-len(f.levels)) {
+		return false // one unit alone is no loop, unless it is a whole pass
 	}
 	var runs time.Duration
 	for k := range n {

@@ -61,6 +61,9 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 	if len(r.Steps) == 2 && share < 0.5 && !decoded(t, r) {
 		say(-0.4, "two iterations that hold less than half of the time, and no decoder behind: they may be passes of an encoder")
 	}
+	if r.Requested > 0 && r.Requested*len(r.Images) == len(r.Steps) {
+		say(0.4, "as many steps as were requested")
+	}
 	if f.rivalled {
 		say(-0.45, "another loop elsewhere holds nearly as much GPU time")
 	}

@@ -45,8 +45,8 @@ func markLost(t *trace.Trace, r *Result, o *order) {
 			k--
 		}
 		switch { // launches between two steps count with the nearer one
-		case k < 0 && l.Start > before:
-			lost[0]++
+		case k < 0 && l.Start > before, k >= 0 && r.Steps[k].Kernels == 0: // a step that has no events at all has lost them
+			lost[max(k, 0)]++
 		case k >= 0 && (l.Start <= end[k] || k+1 == len(begin) && l.Start < end[k]+(end[k]-begin[k])/8):
 			lost[k]++
 		case k >= 0 && k+1 < len(begin) && l.Start-end[k] < begin[k+1]-l.Start:
