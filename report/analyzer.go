@@ -80,6 +80,7 @@ func (r *Report) fillLists() {
 	fill(&r.Split.Attempts)
 	fill(&r.Timeline.PerDevice)
 	fill(&r.Operators)
+	fill(&r.Merged)
 	fill(&r.OperatorTotals)
 	fill(&r.KernelTotals)
 	fill(&r.Modulation)

@@ -29,9 +29,10 @@ var perfColumns = []string{
 // WritePerfSummary writes unified_perf_summary.csv: one row an operator with equal arguments. The kernel times of all rows add
 // up to the GPU time of the trace. "Data Moved (MB)" is in MiB there, as in the reference.
 func (r *Report) WritePerfSummary(w io.Writer) error {
-	rows := make([][]string, 0, len(r.Operators))
-	for i := range r.Operators {
-		rows = append(rows, r.Operators[i].perfRow())
+	ops := r.signatures()
+	rows := make([][]string, 0, len(ops))
+	for i := range ops {
+		rows = append(rows, ops[i].perfRow())
 	}
 	return writeCSV(w, perfColumns, rows)
 }
@@ -40,7 +41,7 @@ func (r *Report) WritePerfSummary(w io.Writer) error {
 func (o *Operator) perfRow() []string {
 	host, tbs, tflops, time, pct := o.HostTime.known(), o.TBsEach.known(), o.TFLOPSEach.known(), o.Time.known(), o.EfficiencyEach.known()
 	return []string{
-		csvText(o.Name), csvText(string(o.Category)), "", "", "", csvText(pyDims(o.InputDims)), csvText(pyStrings(o.InputTypes)),
+		csvText(o.Name), csvText(string(o.Category)), "", "", "", csvText(pyShapes(o.InputDims, o.InputLists)), csvText(pyStrings(o.InputTypes)),
 		csvText(pyDims(o.InputStrides)), csvText(pyStrings(o.ConcreteInputs)),
 		"", strconv.Itoa(o.Count), csvNumber(host.Sum), csvNumber(host.Mean), csvNumber(host.Std), csvNumber(o.FLOPs / 1e9),
 		csvNumber(o.Bytes / (1 << 20)), csvNumber(o.Intensity),

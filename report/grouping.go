@@ -14,23 +14,56 @@ import (
 	"github.com/ditlens/ditlens/trace"
 )
 
-// buildOperators groups the calls of the trace into rows: equal name, arguments, phase and work.
+// buildOperators groups the calls of the trace into rows.
 func (in *analysis) buildOperators() {
 	in.drawRoofs()
-	g := grouping{analysis: in, index: map[rowKey]int{}, args: map[*trace.Inputs]string{}, kinds: map[string]perfmodel.Category{}}
+	fine, fineOf := in.group(func(*rowKey) {})
+	coarse, coarseOf := in.group(func(k *rowKey) { k.phase, k.kind, k.leaf, k.category = "", "", "", "" })
+	in.Operators = fine
+	in.Merged = takenTogether(coarse, fineOf, coarseOf)
+	in.addShares()
+	in.OperatorTotals = operatorTotals(in.trace, in.categoryOfEvents())
+}
+
+// group makes a row of the calls whose keys are equal after blur, the longest first. of gives the row of each instance.
+func (in *analysis) group(blur func(*rowKey)) (ops []Operator, of []int) {
+	g := grouping{analysis: in, blur: blur, index: map[rowKey]int{}, args: map[*trace.Inputs]string{}, kinds: map[string]perfmodel.Category{}}
 	for i := range in.instances {
 		g.add(i)
 	}
 	for i := range g.rows {
 		g.rows[i].finish(in)
-		in.Operators = append(in.Operators, g.rows[i].Operator)
 	}
-	slices.SortStableFunc(in.Operators, func(a, b Operator) int {
+	slices.SortStableFunc(g.rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(b.KernelTime, a.KernelTime), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Phase, b.Phase),
 			slices.CompareFunc(a.InputDims, b.InputDims, slices.Compare), slices.Compare(a.ConcreteInputs, b.ConcreteInputs))
 	})
-	in.addShares()
-	in.OperatorTotals = operatorTotals(in.trace, in.categoryOfEvents())
+	ops, of = make([]Operator, 0, len(g.rows)), make([]int, len(in.instances))
+	for i := range g.rows {
+		ops = append(ops, g.rows[i].Operator)
+		for _, inst := range g.rows[i].instances {
+			of[inst] = i
+		}
+	}
+	return ops, of
+}
+
+// takenTogether returns the coarse rows that hold several fine ones.
+func takenTogether(coarse []Operator, fineOf, coarseOf []int) []Merged {
+	parts := make([][]int, len(coarse))
+	for inst, c := range coarseOf {
+		if f := fineOf[inst]; !slices.Contains(parts[c], f) {
+			parts[c] = append(parts[c], f)
+		}
+	}
+	var out []Merged
+	for c, p := range parts {
+		if len(p) > 1 {
+			slices.Sort(p)
+			out = append(out, Merged{Parts: p, Operator: coarse[c]})
+		}
+	}
+	return out
 }
 
 // categoryOfEvents returns the category of the instance that owns a GPU event.
@@ -55,6 +88,7 @@ type rowKey struct {
 
 type grouping struct {
 	*analysis
+	blur  func(*rowKey) // forgets what rows need not agree in
 	index map[rowKey]int
 	rows  []row
 	args  map[*trace.Inputs]string // canonical text of arguments
@@ -80,11 +114,13 @@ func (g *grouping) add(i int) {
 	w := &inst.Work
 	k := rowKey{name: inst.Call.Name, leaf: inst.Leaf, args: g.canonical(inst.Call.Inputs), phase: g.phase(inst), category: w.Category,
 		kind: w.Kind, model: inst.Model, demand: w.Demand}
+	described := k
+	g.blur(&k)
 	at, ok := g.index[k]
 	if !ok {
 		at = len(g.rows)
 		g.index[k] = at
-		g.rows = append(g.rows, row{Operator: g.newOperator(inst, k), kernels: map[string]*kernelSamples{}})
+		g.rows = append(g.rows, row{Operator: g.newOperator(inst, described), kernels: map[string]*kernelSamples{}})
 	}
 	r := &g.rows[at]
 	r.instances = append(r.instances, i)

@@ -26,12 +26,19 @@ func pyTuple(parts []string) string {
 }
 
 // pyDims writes shapes as "((8192, 2432), ())", "" when none were recorded.
-func pyDims(dims [][]int64) string {
+func pyDims(dims [][]int64) string { return pyShapes(dims, nil) }
+
+// pyShapes is pyDims with the shapes of lists of tensors in their place, as in "(((1, 2), (3, 4)), ())".
+func pyShapes(dims [][]int64, lists [][][]int64) string {
 	if len(dims) == 0 {
 		return ""
 	}
 	outer := make([]string, len(dims))
 	for i, d := range dims {
+		if i < len(lists) && len(lists[i]) > 0 {
+			outer[i] = pyDims(lists[i])
+			continue
+		}
 		inner := make([]string, len(d))
 		for k, n := range d {
 			inner[k] = strconv.FormatInt(n, 10)

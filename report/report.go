@@ -34,6 +34,9 @@ type Report struct {
 	Timeline         Timeline        `json:"gpu_timeline"`
 	Roofline         Totals          `json:"roofline_totals"`
 	Operators        []Operator      `json:"operators"` // by kernel time, greatest first
+	// Merged are operators with equal name and arguments that differ in phase or kind, taken together, as the tables of other
+	// tools have them.
+	Merged []Merged `json:"merged_operators"`
 	// OperatorTotals and KernelTotals are the same GPU time by operator name and by kernel name, greatest first.
 	OperatorTotals []OperatorTotal `json:"operator_totals"`
 	KernelTotals   []KernelTotal   `json:"kernel_totals"`
@@ -275,6 +278,12 @@ type Operator struct {
 	AtStake        Micros             `json:"at_stake_us"` // kernel time - roofline time, over all calls; 0 without a roof
 	Certainty      string             `json:"certainty"`
 	Notes          []string           `json:"notes"`
+}
+
+// Merged is several Operators taken together.
+type Merged struct {
+	Parts []int `json:"operators"` // indices into Report.Operators
+	Operator
 }
 
 // An OperatorKernel is one kernel name below an operator.

@@ -39,14 +39,10 @@ type KernelTotal struct {
 
 // addShares fills the shares of GPU time of operators and their kernels, and KernelTotals. It needs Operators in order.
 func (r *Report) addShares() {
-	var sum Micros
-	for i := range r.Operators {
-		op := &r.Operators[i]
-		sum += op.KernelTime
-		op.Percent, op.Cumulative = share(op.KernelTime, r.Trace.GPUTime), share(sum, r.Trace.GPUTime)
-		for k := range op.Kernels {
-			op.Kernels[k].Percent = share(op.Kernels[k].Time, r.Trace.GPUTime)
-		}
+	r.shareOut(r.Operators)
+	for i := range r.Merged {
+		r.Merged[i].Percent = share(r.Merged[i].KernelTime, r.Trace.GPUTime)
+		r.Merged[i].shareKernels(r.Trace.GPUTime)
 	}
 	r.KernelTotals = kernelTotals(r.Operators, r.Trace.GPUTime)
 }
@@ -57,6 +53,48 @@ func share(part, whole Micros) Number {
 		return unknown
 	}
 	return Number(100 * float64(part) / float64(whole))
+}
+
+// shareOut fills the shares of GPU time of operators in order.
+func (r *Report) shareOut(ops []Operator) {
+	var sum Micros
+	for i := range ops {
+		sum += ops[i].KernelTime
+		ops[i].Percent, ops[i].Cumulative = share(ops[i].KernelTime, r.Trace.GPUTime), share(sum, r.Trace.GPUTime)
+		ops[i].shareKernels(r.Trace.GPUTime)
+	}
+}
+
+func (o *Operator) shareKernels(gpu Micros) {
+	for k := range o.Kernels {
+		o.Kernels[k].Percent = share(o.Kernels[k].Time, gpu)
+	}
+}
+
+// signatures returns the operators with those of Merged in place of their parts, the longest first.
+func (r *Report) signatures() []Operator {
+	part := map[int]bool{}
+	var ops []Operator
+	for i := range r.Merged {
+		ops = append(ops, r.Merged[i].Operator)
+		for _, p := range r.Merged[i].Parts {
+			part[p] = true
+		}
+	}
+	for i := range r.Operators {
+		if !part[i] {
+			ops = append(ops, r.Operators[i])
+		}
+	}
+	slices.SortStableFunc(ops, func(a, b Operator) int {
+		return cmp.Or(cmp.Compare(b.KernelTime, a.KernelTime), cmp.Compare(a.Name, b.Name))
+	})
+	var sum Micros
+	for i := range ops {
+		sum += ops[i].KernelTime
+		ops[i].Cumulative = share(sum, r.Trace.GPUTime)
+	}
+	return ops
 }
 
 // kernelTotals sums the kernels of all operators by name.
