@@ -197,6 +197,13 @@ func TestUnknownGPUGivesRatesWithoutPercent(t *testing.T) {
 	if !slices.ContainsFunc(r.Diagnostics, func(d report.Diagnostic) bool { return d.Code == "unknown_gpu" }) {
 		t.Errorf("diagnostics %+v", r.Diagnostics)
 	}
+	var md strings.Builder
+	if err := r.WriteMarkdown(&md); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(md.String(), "kernels modelled: no ceiling of the GPU is known") {
+		t.Errorf("the text does not say why nothing has an efficiency: %.300s", md.String())
+	}
 }
 
 func TestTimelineOfOverlaps(t *testing.T) {

@@ -54,7 +54,7 @@ func (in *analysis) drawRoofs() {
 }
 
 var (
-	errNoSpec      = errors.New("the GPU is unknown: no ceiling")
+	errNoSpec      = errors.New("no ceiling of the GPU is known")
 	errNothingToDo = errors.New("no work or no time: nothing to compare")
 )
 

@@ -30,7 +30,11 @@ const summaryDoubts = 4
 func (r *Report) caveats() []string {
 	var c []string
 	if r.Coverage.ModelledKernels == 0 {
-		c = append(c, fmt.Sprintf("0 of %s kernels modelled.", count(r.Coverage.Kernels)))
+		why := "."
+		if r.Coverage.Kernels > 0 && len(r.Hardware.Peaks) == 0 {
+			why = ": no ceiling of the GPU is known, so rates are absolute and nothing has an efficiency."
+		}
+		c = append(c, fmt.Sprintf("0 of %s kernels modelled%s", count(r.Coverage.Kernels), why))
 	}
 	switch r.Status {
 	case StatusEmpty:
