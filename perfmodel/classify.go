@@ -126,9 +126,8 @@ var opCategories = func() map[string]Category {
 			bitwise_not bitwise_left_shift bitwise_right_shift logical_and logical_or logical_xor logical_not sign ceil floor
 			round trunc frac isnan isinf isfinite nan_to_num masked_fill dropout native_dropout glu complex polar real imag conj
 			view_as_real conj_physical resolve_conj silu_and_mul gelu_and_mul gelu_tanh_and_mul swiglu
-			threshold_backward gelu_backward silu_backward mse_loss sigmoid_backward tanh_backward _foreach_add _foreach_mul
-			_foreach_addcmul _foreach_addcdiv _foreach_sqrt _foreach_div _foreach_lerp angle sgn logit heaviside hypot
-			mse_loss_backward __and__ __and___ __or__ __or___ __xor__ __xor___ __lshift__ __lshift___ __rshift__ __rshift___`,
+			angle sgn logit heaviside hypot
+			__and__ __iand__ __or__ __ior__ __xor__ __ixor__ __lshift__ __ilshift__ __rshift__ __irshift__`,
 		Reduction: `sum mean std var var_mean std_mean norm linalg_vector_norm prod amax amin max min argmax argmin all any
 			logsumexp nansum count_nonzero aminmax median cumsum cumprod logcumsumexp adaptive_avg_pool2d _adaptive_avg_pool2d avg_pool1d avg_pool2d avg_pool3d
 			max_pool3d_with_indices max_pool2d max_pool2d_with_indices mean_dim sort topk unique _unique2 searchsorted bucketize`,

@@ -20,11 +20,8 @@ func copyModels() []Entry {
 		forOps(Info{"copy.cat", "each member read and written; the element size by an out= argument or the " +
 			"kernel's name", Copy, false},
 			cat, "aten::cat", "aten::concat", "aten::_cat"),
-		forOps(Info{"copy.foreach", "each member of the lists read and written; the element size by the " +
-			"kernel's name", Copy, true},
-			foreachCopy, "aten::_foreach_copy_"),
 		forOps(Info{"copy.triangle", "the tensor read and written once", Copy, false},
-			sameShape(Copy), "aten::tril", "aten::triu", "aten::roll", "aten::flip"),
+			sameShape, "aten::tril", "aten::triu", "aten::roll", "aten::flip"),
 	}
 }
 
@@ -80,27 +77,13 @@ func cat(c *Call) (Work, error) {
 	return in.done(w)
 }
 
-// foreachCopy is _foreach_copy_(self, src).
-func foreachCopy(c *Call) (Work, error) {
-	in := reading{call: c}
-	list := in.list(1)
-	size, ok := elementSize(c.Kernel)
-	in.require(ok, "element type of a list of tensors")
-	n, unique := in.listSizes(list)
-	w := Work{Category: Copy}
-	w.Read, w.Written = product(unique, size), product(n, size)
-	return in.done(w)
-}
-
 // sameShape models an operator that reads its first argument and writes as much.
-func sameShape(category Category) func(*Call) (Work, error) {
-	return func(c *Call) (Work, error) {
-		in := reading{call: c}
-		x := in.tensor(0)
-		w := Work{Category: category}
-		w.Read, w.Written = x.Bytes(), product(x.Elements(), x.store)
-		return in.done(w)
-	}
+func sameShape(c *Call) (Work, error) {
+	in := reading{call: c}
+	x := in.tensor(0)
+	w := Work{Category: Copy}
+	w.Read, w.Written = x.Bytes(), product(x.Elements(), x.store)
+	return in.done(w)
 }
 
 // list returns the members of a TensorList argument.
@@ -133,7 +116,7 @@ func elementSize(kernel string) (int64, bool) {
 		}
 		return 16, rest[0] == '1' && rest[1] == '6'
 	}
-	for _, word := range [...]string{"c10::BFloat16", "c10::Half", "c10::Float8", "bfloat16_copy", "float16_copy"} {
+	for _, word := range [...]string{"c10::BFloat16", "c10::Half", "c10::Float8"} {
 		if strings.Contains(kernel, word) {
 			if word == "c10::Float8" {
 				return 1, true

@@ -1,6 +1,7 @@
 package perfmodel
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/ditlens/ditlens/hw"
@@ -26,6 +27,7 @@ const (
 	asTruth                      // bool
 	asFloat                      // whole numbers become float
 	asComplex                    // two real numbers become one complex
+	asWhole                      // whole numbers become int64, as sums do
 )
 
 var pointwiseOps = [...]pointwise{
@@ -63,12 +65,14 @@ var pointwiseOps = [...]pointwise{
 	{"hardsigmoid", 3, 1, asFloat},
 	{"gelu", 8, 1, asFloat}, {"lerp", 3, 3, asOperands},
 	{"complex", 0, 2, asComplex}, {"polar", 8, 2, asComplex}, {"addcmul", 3, 3, asOperands}, {"addcdiv", 3, 3, asOperands},
+	{"threshold_backward", 1, 2, asOperands}, {"silu_backward", 8, 2, asOperands}, {"gelu_backward", 16, 2, asOperands},
+	{"sigmoid_backward", 3, 2, asOperands}, {"tanh_backward", 3, 2, asOperands}, {"mse_loss_backward", 3, 3, asOperands},
 }
 
 func pointwiseModels() []Entry {
 	entries := make([]Entry, 0, len(pointwiseOps))
 	for _, p := range pointwiseOps {
-		doc := "operands once and the result once, nominal operations an output: " + string('0'+byte(p.flops))
+		doc := "operands once and the result once, nominal operations an output: " + strconv.FormatInt(p.flops, 10)
 		ops := []string{"aten::" + p.op}
 		if !strings.HasSuffix(p.op, "_") {
 			ops = append(ops, ops[0]+"_")

@@ -1,6 +1,10 @@
 package perfmodel
 
-import "github.com/ditlens/ditlens/hw"
+import (
+	"strconv"
+
+	"github.com/ditlens/ditlens/hw"
+)
 
 // Reductions read the tensor once, one operation an element, and write what remains: all dimensions but those that
 // are named, or one element.
@@ -15,9 +19,6 @@ type reduction struct {
 	index  bool // an index is the result
 	pair   bool // writes indices, or a second value, too
 }
-
-// asWhole is the rule of sums: whole numbers add up to int64.
-const asWhole = asComplex + 1
 
 func reductionModels() []Entry {
 	list := [...]reduction{
@@ -39,7 +40,7 @@ func reductionModels() []Entry {
 	}
 	entries := make([]Entry, 0, len(list)+2)
 	for _, r := range list {
-		doc := "the tensor read and the reduced one written once, " + string('0'+byte(r.flops)) + " an element read"
+		doc := "the tensor read and the reduced one written once, " + strconv.FormatInt(r.flops, 10) + " an element read"
 		work := r.work
 		if r.op == "max" || r.op == "min" {
 			doc += "; between two tensors pointwise"
@@ -52,11 +53,13 @@ func reductionModels() []Entry {
 		return Entry{Model: Func(Info{name, "5 an element; the tensor in and out, in fp32 with half_to_float",
 			Softmax, wrapper}, softmax), Ops: ops}
 	}
-	scan := func(c *Call) (Work, error) { return scanned(c) }
 	return append(entries, soft("softmax.kernel", false, "aten::_softmax", "aten::_log_softmax", "aten::_safe_softmax"),
 		soft("softmax.softmax", true, "aten::softmax", "aten::log_softmax"),
 		forOps(Info{"reduce.scan", "one an element; the tensor in and out", Reduction, false},
-			scan, "aten::cumsum", "aten::cumprod"))
+			scan, "aten::cumsum", "aten::cumprod"),
+		forOps(Info{"loss.mse", "3 an element; both tensors read, one element written, or all without reduction",
+			Elementwise, false},
+			mseLoss, "aten::mse_loss"))
 }
 
 func (r reduction) work(c *Call) (Work, error) {
@@ -160,7 +163,7 @@ func softmax(c *Call) (Work, error) {
 	return in.done(w)
 }
 
-func scanned(c *Call) (Work, error) {
+func scan(c *Call) (Work, error) {
 	in := reading{call: c}
 	x := in.tensor(0)
 	out := x.storage()
@@ -170,5 +173,27 @@ func scanned(c *Call) (Work, error) {
 	w := Work{Category: Reduction, Kind: "scan"}
 	w.charge(hw.Vector, x.Type, x.Elements())
 	w.Read, w.Written = x.Bytes(), product(x.Elements(), out.bytes)
+	return in.done(w)
+}
+
+// mseLoss is mse_loss(self, target, reduction), reduction 0 being none.
+func mseLoss(c *Call) (Work, error) {
+	in := reading{call: c}
+	var e elementwise
+	e.operand(&in, 0, false)
+	e.operand(&in, 1, false)
+	in.require(e.tensors == 2, "shapes of argument and target")
+	reduction, ok := c.Int(2)
+	in.require(ok, "kind of reduction")
+	if in.err != nil {
+		return Work{}, in.err
+	}
+	n := e.outputs(&in)
+	w := Work{Category: Elementwise, Kind: "loss"}
+	w.charge(hw.Vector, e.computeType(), product(3, n))
+	if reduction != 0 {
+		n = 1
+	}
+	w.Read, w.Written = e.bytes(), product(n, e.promoted().bytes)
 	return in.done(w)
 }

@@ -42,7 +42,7 @@ func Default() *Registry {
 	for _, family := range [...][]Entry{
 		memcpyModels(), collectiveModels(), tritonModels(), quantizeModels(),
 		gemmModels(), groupedModels(), attentionModels(), normModels(), modulationModels(),
-		convModels(), resizeModels(), pointwiseModels(), reductionModels(), poolModels(),
+		convModels(), resizeModels(), pointwiseModels(), foreachModels(), reductionModels(), poolModels(),
 		copyModels(), gatherModels(), fillModels(),
 	} {
 		for _, e := range family {

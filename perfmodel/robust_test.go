@@ -50,7 +50,10 @@ func samples() []*perfmodel.Call {
 		call("aten::baddbmm", bf16(2, 64, 8), x, bf16(2, 128, 8), number("1"), number("1")), call("aten::bmm", x, bf16(2, 128, 8)),
 		call("aten::_addmm_activation", bf16(8), bf16(64, 128), bf16(128, 8), number("1"), number("1"), number("True")),
 		call("aten::_scaled_mm", fp8(64, 128), fp8(128, 8), f32(1), f32(1)),
-		with(call("aten::_foreach_copy_", tensors(x), tensors(x), number("False")), func(c *perfmodel.Call) { c.Kernel = "bfloat16_copy" }),
+		with(call("aten::_foreach_copy_", tensors(x), tensors(x), number("False")), func(c *perfmodel.Call) {
+			c.Kernel = multiTensor("UnaryOpFunctor<c10::BFloat16, 2, 1, 1>, Copy<float, float>")
+		}),
+		call("aten::mse_loss", x, x, number("1")),
 		call("aten::fill_", x, number("0")), call("aten::zero_", x), call("aten::index", x, tensors(i64(2))),
 		call("aten::scatter_", x, number("0"), i64(1, 64, 128), x), call("aten::index_put_", x, absent, bf16(64, 128), number("False")),
 		call("aten::sort", x, number("-1"), number("False")), call("aten::topk", x, number("5"), number("-1"), number("True"), number("True")),
@@ -100,6 +103,9 @@ func generated() (calls []*perfmodel.Call) {
 		switch {
 		case strings.HasPrefix(name, "pointwise."):
 			calls = append(calls, call(e.Ops[0], x, x, x))
+		case strings.HasPrefix(name, "foreach.") || name == "fill.foreach":
+			c := call(e.Ops[0], tensors(f32(4), f32(2, 2)), tensors(f32(4), f32(2, 2)))
+			calls = append(calls, with(c, func(c *perfmodel.Call) { c.Kernel = multiTensor("ZeroFunctor<float, 1, 1, 0>") }))
 		case strings.HasPrefix(name, "reduce.") && name != "reduce.topk":
 			calls = append(calls, call(e.Ops[0], x, list("[1]"), number("False"), absent))
 		case strings.HasPrefix(name, "activation."):
