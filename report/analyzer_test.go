@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -336,5 +337,30 @@ func TestPreambleIsNeitherIdleNorLatency(t *testing.T) {
 	want := report.Micros(390 * time.Microsecond)
 	if r.Timeline.Total != want || r.Timeline.Busy != report.Micros(360*time.Microsecond) || r.Throughput.LatencySeconds != report.Number(want.Seconds()) {
 		t.Errorf("total %v, busy %v us, latency %v s", r.Timeline.Total, r.Timeline.Busy, r.Throughput.LatencySeconds)
+	}
+}
+
+// TestSynchronisationsInTheLoop gives every step a wait for the device behind which the host dawdles.
+func TestSynchronisationsInTheLoop(t *testing.T) {
+	const dawdle = 300 * time.Microsecond
+	run := synth.New()
+	for i := range 6 {
+		run.Mark("denoise_step_"+strconv.Itoa(i), func() {
+			for range 8 {
+				run.Addmm(512, 1024, 1024)
+				run.Attention(1, 16, 512, 512, 64)
+			}
+			run.Sync()
+			run.Idle(dawdle)
+		})
+	}
+	r := analyze(t, report.Analyzer{}, read(t, run.JSON()))
+	i := slices.IndexFunc(r.Findings, func(f report.Finding) bool { return f.Code == "step_syncs" })
+	if i < 0 {
+		t.Fatalf("findings %+v", r.Findings)
+	}
+	// Five waits are followed by a step; the GPU idles a little longer than the host dawdles.
+	if got := r.Findings[i].AtStake.Duration(); got < 5*dawdle || got > 5*dawdle+5*20*time.Microsecond {
+		t.Errorf("%v at stake", got)
 	}
 }

@@ -7,17 +7,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ditlens/ditlens/internal/interval"
 	"github.com/ditlens/ditlens/perfmodel"
 	"github.com/ditlens/ditlens/split"
-	"github.com/ditlens/ditlens/trace"
 )
 
 // rankFindings collects what is worth acting on. The times at stake overlap (an operator of a modulation counts in both), so
 // they must not be added.
 func (in *analysis) rankFindings() {
 	for _, find := range []func() []Finding{in.hostStalls, in.slowOperators, in.convLayouts, in.modulationTraffic, in.emptyPads,
-		in.stepSyncs, in.exposedTransfers, in.bareGraphs, in.unmodelled, in.recordAgain} {
+		in.stepSyncs, in.readbacks, in.exposedTransfers, in.bareGraphs, in.unmodelled, in.recordAgain} {
 		in.Findings = append(in.Findings, find()...)
 	}
 	for i := range in.Findings {
@@ -58,7 +56,7 @@ func (in *analysis) hostStalls() []Finding {
 	for _, p := range in.steps.Phases {
 		if p.Name == split.Denoise {
 			span += p.End - p.Start
-			idle += p.End - p.Start - in.busyBetween(p.Start, p.End)
+			idle += p.End - p.Start - in.busySet().Clip(p.Start, p.End).Len()
 			kernels += p.Kernels
 		}
 	}
@@ -70,18 +68,6 @@ func (in *analysis) hostStalls() []Finding {
 		Detail: fmt.Sprintf("%s of %s of the loop are idle (%.1f %%); %s GPU events in %d steps, %s.", dur(idle), dur(span),
 			100*float64(idle)/float64(span), count(kernels), len(in.Split.Steps), in.launchStyle())}
 	return []Finding{f}
-}
-
-// busyBetween is the time in which any device was busy between two times.
-func (in *analysis) busyBetween(start, end time.Duration) time.Duration {
-	if in.busy == nil {
-		v := make([]interval.Interval, 0, len(in.trace.GPU))
-		for i := range in.trace.GPU {
-			v = append(v, interval.Interval{Start: in.trace.GPU[i].Start, End: in.trace.GPU[i].End()})
-		}
-		in.busy = interval.Union(v)
-	}
-	return in.busy.Clip(start, end).Len()
 }
 
 func (in *analysis) launchStyle() string {
@@ -223,25 +209,6 @@ func (in *analysis) emptyPads() []Finding {
 
 func allZero(s string) bool {
 	return strings.ContainsRune(s, '0') && strings.Trim(s, "[]0, ") == ""
-}
-
-// stepSyncs is the host time spent waiting for the GPU, and the small copies to the host, inside steps.
-func (in *analysis) stepSyncs() []Finding {
-	var copies int
-	var copied time.Duration
-	for i := range in.trace.GPU {
-		g := &in.trace.GPU[i]
-		if in.steps.StepOf[i] >= 0 && g.Kind == trace.Memcpy && g.Dir == trace.DeviceToHost && g.Bytes <= 4096 {
-			copies++
-			copied += g.Dur
-		}
-	}
-	if copies == 0 {
-		return nil
-	}
-	return []Finding{{Code: "step_syncs", Time: Micros(copied), AtStake: Micros(copied), Title: "Steps read single values back to the host",
-		Detail: fmt.Sprintf("%d copies of at most 4 KiB to the host in %d steps, %s on the GPU; each also makes the host wait for all work before it.",
-			copies, len(in.Split.Steps), dur(copied))}}
 }
 
 // exposedTransfers is communication and copying that nothing hides.
