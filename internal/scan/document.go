@@ -19,7 +19,7 @@ func (s *Scanner) start() Kind {
 	case '{':
 		s.state = inObject
 	case '[':
-		s.state, s.events = inRootArray, true
+		s.state, s.array, s.events = inRootArray, inRootArray, true
 	default:
 		return s.fail("the text does not begin with { or [")
 	}
@@ -74,7 +74,7 @@ func (s *Scanner) member() Kind {
 	}
 	if string(key.Raw) == "traceEvents" && s.buf[s.pos+val] == '[' {
 		s.pos += val + 1
-		s.state, s.events = inEvents, true
+		s.state, s.array, s.events = inEvents, inEvents, true
 		return again
 	}
 	var e Event
@@ -105,13 +105,17 @@ func (s *Scanner) lostOr(o outcome, cause string) Kind {
 	return s.lost(cause)
 }
 
-// lost reports damage at the top level and looks for the event array behind it.
+// lost reports damage at the top level and looks for the event array behind it, or for more events if it was read: then a
+// broken event held the bracket that seemed to end it.
 func (s *Scanner) lost(cause string) Kind {
 	s.setDamage(cause)
 	s.pos++
+	if s.events {
+		return s.reenter()
+	}
 	for {
 		text := s.buf[s.pos:s.end]
-		if i := bytes.Index(text, []byte(`"traceEvents"`)); i >= 0 && !s.events {
+		if i := bytes.Index(text, []byte(`"traceEvents"`)); i >= 0 {
 			s.pos += i
 			return IsDamage
 		}
@@ -122,6 +126,31 @@ func (s *Scanner) lost(cause string) Kind {
 			return IsDamage
 		}
 	}
+}
+
+// reenter goes on with the next event, or to the end of the text if there is none.
+func (s *Scanner) reenter() Kind {
+	for {
+		i := bytes.IndexByte(s.buf[s.pos:s.end], '{')
+		switch {
+		case i >= 0:
+			s.pos += i
+			if s.whole(begins) > 0 {
+				s.state = s.array
+				return IsDamage
+			}
+			s.pos++
+		case !s.refill():
+			s.state = atEnd
+			return IsDamage
+		}
+	}
+}
+
+// refill drops the window and reads on.
+func (s *Scanner) refill() bool {
+	s.pos = s.end
+	return s.fill()
 }
 
 // setDamage notes the place at pos.
@@ -194,8 +223,13 @@ func straysBefore(b []byte) outcome {
 	return short
 }
 
-// trailer looks at what follows the document: nothing, as a rule.
+// trailer looks at what follows the document: nothing, as a rule. Events there show that a broken one seemed to end it.
 func (s *Scanner) trailer() Kind {
+	if s.events && s.blank() {
+		s.setDamage("text behind the end of the trace")
+		s.pos++
+		return s.reenter()
+	}
 	s.state, s.complete = finished, true
 	if s.blank() {
 		s.setDamage("text behind the end of the trace")

@@ -65,8 +65,9 @@ type Scanner struct {
 	event    Event
 	damage   Damage
 	header   Header
-	events   bool // an event array was seen
-	complete bool // the end of the document was seen
+	array    state // that of the event array, to enter it again
+	events   bool  // an event array was seen
+	complete bool  // the end of the document was seen
 }
 
 // state is where in the document the scanner is.
