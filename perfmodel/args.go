@@ -19,11 +19,11 @@ type Tensor struct {
 	count   int64
 }
 
-// Elements is the number of elements that the shape spans, 1 for a 0-dimensional tensor. It counts elements as
+// Elements returns the number of elements that the shape spans, 1 for a 0-dimensional tensor. It counts elements as
 // stored: two FP4 values are one.
 func (t *Tensor) Elements() int64 { return t.count }
 
-// Unique is the number of different elements: dimensions of stride 0 repeat the same ones.
+// Unique returns the number of different elements: dimensions of stride 0 repeat the same ones.
 func (t *Tensor) Unique() int64 {
 	if len(t.Strides) != len(t.Dims) {
 		return t.count
@@ -40,8 +40,11 @@ func (t *Tensor) Unique() int64 {
 	return n
 }
 
-// Bytes is what reading the tensor once moves: its unique elements.
+// Bytes returns what reading the tensor once moves: its unique elements.
 func (t *Tensor) Bytes() int64 { return product(t.Unique(), t.store) }
+
+// BytesWritten returns what writing the whole tensor moves: all its elements.
+func (t *Tensor) BytesWritten() int64 { return product(t.count, t.store) }
 
 func (t *Tensor) storage() storage { return storage{t.Type, t.store} }
 
@@ -64,7 +67,10 @@ func (c *Call) Tensor(i int) (Tensor, error) {
 // read fills t, which is left alone when the argument cannot be read.
 func (c *Call) read(i int, t *Tensor) error {
 	a := c.arg(i)
-	if a == nil {
+	switch {
+	case c.args() == 0:
+		return c.missing("arguments: none are recorded")
+	case a == nil:
 		return c.missing("argument %d", i)
 	}
 	if !isTensor(a) {

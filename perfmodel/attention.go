@@ -304,7 +304,7 @@ func sage(c *Call) (Work, error) {
 	w.Read = sum(q.Bytes(), k.Bytes(), v.Bytes(), in.bytes(4), in.bytes(5), in.bytes(6))
 	w.Written = product(h.batch, h.query, h.nq, h.e, 2)
 	if out, ok := in.optional(16); ok && len(out.Dims) == 4 {
-		w.Written = product(out.Elements(), out.store)
+		w.Written = out.BytesWritten()
 	}
 	w.Category, w.Kind = kindOf(h, false)
 	return in.done(w)

@@ -244,6 +244,9 @@ func answerOf(models *Registry, c *Call) (w answer) {
 		w.missing = err
 		return w
 	}
+	if work.Bytes == 0 {
+		work.Bytes = work.Read + work.Written
+	}
 	if work.Category == "" {
 		work.Category = category
 	}

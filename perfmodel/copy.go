@@ -39,7 +39,7 @@ func copyTo(c *Call) (Work, error) {
 		w := Work{Category: Memcpy, Kind: directionName(c.Dir)}
 		w.Level, w.Bytes = level, c.Bytes
 		if w.Bytes <= 0 {
-			w.Bytes = product(src.Elements(), src.store)
+			w.Bytes = src.BytesWritten()
 		}
 		return in.done(w)
 	}
@@ -47,7 +47,7 @@ func copyTo(c *Call) (Work, error) {
 	if c.Kind == trace.Memcpy {
 		w.Category, w.Kind = Memcpy, directionName(c.Dir)
 	}
-	w.Read, w.Written = src.Bytes(), product(dst.Elements(), dst.store)
+	w.Read, w.Written = src.Bytes(), dst.BytesWritten()
 	if src.Type != dst.Type {
 		w.Kind = "cast"
 	}
@@ -82,7 +82,7 @@ func sameShape(c *Call) (Work, error) {
 	in := reading{call: c}
 	x := in.tensor(0)
 	w := Work{Category: Copy}
-	w.Read, w.Written = x.Bytes(), product(x.Elements(), x.store)
+	w.Read, w.Written = x.Bytes(), x.BytesWritten()
 	return in.done(w)
 }
 

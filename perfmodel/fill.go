@@ -12,7 +12,7 @@ func fillModels() []Entry {
 		return func(c *Call) (Work, error) {
 			in := reading{call: c}
 			x := in.tensor(0)
-			return in.done(Work{Category: Fill, Kind: kind, Written: product(x.Elements(), x.store)})
+			return in.done(Work{Category: Fill, Kind: kind, Written: x.BytesWritten()})
 		}
 	}
 	return []Entry{

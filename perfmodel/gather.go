@@ -115,7 +115,7 @@ func scatter(c *Call) (Work, error) {
 	w.Written = product(index.Elements(), self.store)
 	if !strings.HasSuffix(c.Name, "_") {
 		w.Read = sum(w.Read, self.Bytes())
-		w.Written = sum(w.Written, product(self.Elements(), self.store))
+		w.Written = sum(w.Written, self.BytesWritten())
 	}
 	return in.done(w)
 }

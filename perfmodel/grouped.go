@@ -92,7 +92,7 @@ func transformerEngine(c *Call) (Work, error) {
 	}
 	w := Work{Category: GEMM}
 	w.charge(hw.Matrix, typ, product(2, d.Elements(), k))
-	w.Read, w.Written = sum(a.Bytes(), b.Bytes()), product(d.Elements(), d.store)
+	w.Read, w.Written = sum(a.Bytes(), b.Bytes()), d.BytesWritten()
 	if bias, ok := in.optional(14 + 2*mode); ok && bias.Elements() > 0 {
 		w.Read = sum(w.Read, bias.Bytes())
 		w.charge(hw.Matrix, typ, d.Elements())
@@ -210,7 +210,7 @@ func fusedMoE(c *Call) (Work, error) {
 	w.charge(hw.Matrix, x.Type, sum(product(2, rows, k, gate.last(1)), product(2, rows, k, down.last(0))))
 	weights := ratio(sum(gate.Bytes(), down.Bytes()), max(1, gate.Dims[0]))
 	w.Read = sum(x.Bytes(), product(used, weights))
-	w.Written = product(out.Elements(), out.store)
+	w.Written = out.BytesWritten()
 	w.doubt(Estimated, "which experts are used is not recorded: as many as there are rows")
 	return in.done(w)
 }

@@ -50,7 +50,7 @@ type funcModel struct {
 func (m *funcModel) Info() Info                 { return m.info }
 func (m *funcModel) Work(c *Call) (Work, error) { return m.work(c) }
 
-// Work is what one call asks of the hardware.
+// Work is what one call asks of the hardware. Bytes may be left 0 where Read and Written are known: it is then their sum.
 type Work struct {
 	hw.Demand
 	Read, Written int64 // parts of Bytes, when known apart

@@ -51,7 +51,7 @@ func gated(flops int64) func(*Call) (Work, error) {
 		in.require(x.last(0)/2 == out.last(0), "input twice as wide as the output")
 		w := Work{Category: Elementwise, Kind: "gated activation"}
 		w.charge(hw.Vector, x.Type, product(flops, out.Elements()))
-		w.Read, w.Written = x.Bytes(), product(out.Elements(), out.store)
+		w.Read, w.Written = x.Bytes(), out.BytesWritten()
 		return in.done(w)
 	}
 }
@@ -73,7 +73,7 @@ func ropeInto(c *Call) (Work, error) {
 	all := in.everyTensor(0)
 	w := Work{Category: Rope}
 	w.charge(hw.Vector, out.Type, product(3, out.Elements()))
-	w.Written = product(out.Elements(), out.store)
+	w.Written = out.BytesWritten()
 	w.Read = all - min(all, w.Written)
 	return in.done(w)
 }
@@ -97,7 +97,7 @@ func rope(c *Call) (Work, error) {
 	x := in.matrix(0, 2)
 	w := Work{Category: Rope}
 	w.charge(hw.Vector, x.Type, product(3, x.Elements()))
-	w.Read, w.Written = in.everyTensor(0), product(x.Elements(), x.store)
+	w.Read, w.Written = in.everyTensor(0), x.BytesWritten()
 	return in.done(w)
 }
 

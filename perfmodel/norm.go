@@ -69,7 +69,7 @@ func (n norm) work(c *Call) (Work, error) {
 	w := Work{Category: Norm}
 	w.normalise(x.Elements(), size, x.Type, n.rms, in.call.Given(n.weight) && !n.rms)
 	w.Read = sum(x.Bytes(), in.bytes(n.weight), in.bytes(n.bias))
-	w.Written = product(x.Elements(), x.store)
+	w.Written = x.BytesWritten()
 	if n.statistics {
 		w.Written = sum(w.Written, product(8, x.Elements()/max(1, size)))
 	}

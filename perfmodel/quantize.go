@@ -29,7 +29,7 @@ func quantize(c *Call) (Work, error) {
 		switch {
 		case t.store == 1 && t.Elements() > 1:
 			narrow = true
-			w.Written = sum(w.Written, product(t.Elements(), t.store))
+			w.Written = sum(w.Written, t.BytesWritten())
 		case t.Type == hw.FP32 && n > 0:
 			w.Written = sum(w.Written, t.Bytes()) // scales
 		default:

@@ -140,7 +140,7 @@ func ExampleRegistry_Add() {
 		if err != nil {
 			return perfmodel.Work{}, err
 		}
-		w := perfmodel.Work{Category: perfmodel.Elementwise, Read: x.Bytes(), Written: x.Bytes()}
+		w := perfmodel.Work{Category: perfmodel.Elementwise, Read: x.Bytes(), Written: x.BytesWritten()}
 		w.Bytes = w.Read + w.Written
 		w.Compute[0] = hw.Compute{Unit: hw.Vector, Type: x.Type, FLOPs: x.Elements()}
 		return w, nil
@@ -157,6 +157,6 @@ func ExampleRegistry_Add() {
 	w, err := models.Lookup(c).Work(c)
 	fmt.Println(w.Bytes, err)
 	// Output:
-	// perfmodel: my::scale: missing argument 0
+	// perfmodel: my::scale: missing arguments: none are recorded
 	// 16384 <nil>
 }

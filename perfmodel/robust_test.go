@@ -279,8 +279,9 @@ func TestExtremes(t *testing.T) {
 	wants(t, call("aten::_scaled_dot_product_flash_attention", bf16(1, 0, 8, 8), bf16(1, 0, 8, 8), bf16(1, 0, 8, 8),
 		number("0."), number("True")), 0, 0)
 	refused(t, call("aten::mm", bf16(-1, 8), bf16(8, 4)), "sane shape")
-	refused(t, call("aten::mm"), "argument 0")
-	refused(t, &perfmodel.Call{Name: "aten::mm"}, "argument 0")
+	refused(t, call("aten::mm"), "none are recorded")
+	refused(t, &perfmodel.Call{Name: "aten::mm"}, "none are recorded")
+	refused(t, call("aten::mm", bf16(8, 8)), "argument 1")
 	refused(t, call("aten::mm", number("1"), number("2")), "shape of argument 0")
 }
 

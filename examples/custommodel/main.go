@@ -66,8 +66,7 @@ func (gatedResidual) Work(c *perfmodel.Call) (perfmodel.Work, error) {
 	}
 	w := perfmodel.Work{Category: perfmodel.Modulation, Kind: "gated residual"}
 	w.Compute[0] = hw.Compute{Unit: hw.Vector, Type: x.Type, FLOPs: 2 * x.Elements()}
-	w.Read, w.Written = 2*x.Bytes()+gate.Bytes(), x.Bytes()
-	w.Bytes = w.Read + w.Written
+	w.Read, w.Written = 2*x.Bytes()+gate.Bytes(), x.BytesWritten()
 	return w, nil
 }
 

@@ -48,6 +48,12 @@ func TestRun(t *testing.T) {
 		work       func(c *perfmodel.Call) (perfmodel.Work, error)
 	}{
 		{"good", "", perfmodel.Info{Name: "my.op", Doc: "reads"}, good},
+		{"parts without their sum", "", perfmodel.Info{Name: "my.op", Doc: "reads"},
+			func(c *perfmodel.Call) (perfmodel.Work, error) {
+				w, err := good(c)
+				w.Bytes, w.Read, w.Written = 0, w.Bytes, 1
+				return w, err
+			}},
 		{"undocumented", "must not be empty", perfmodel.Info{Name: "my.op"}, good},
 		{"negative", "negative traffic", perfmodel.Info{Name: "my.op", Doc: "reads"},
 			func(c *perfmodel.Call) (perfmodel.Work, error) {
