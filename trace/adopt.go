@@ -45,8 +45,14 @@ func adopt(t *Trace, r GraphReplay, from, to int) {
 		o.Start, o.Dur, o.Captured = l.Start, l.Dur, true
 		ids[o.ExternalID] = OpID(i)
 	}
-	for i := range t.Frames {
-		if f := &t.Frames[i]; f.Thread == l.Thread && f.Start > l.Start && f.Start+f.Dur <= l.End() {
+	inside, _ := slices.BinarySearchFunc(t.Frames, l, func(f Frame, l *Launch) int {
+		if c := cmp.Or(cmp.Compare(f.Thread, l.Thread), cmp.Compare(f.Start, l.Start)); c != 0 {
+			return c
+		}
+		return -1 // what begins with the launch encloses it
+	})
+	for ; inside < len(t.Frames) && t.Frames[inside].Thread == l.Thread && t.Frames[inside].Start < l.End(); inside++ {
+		if f := &t.Frames[inside]; f.Start+f.Dur <= l.End() {
 			f.Start, f.Dur = l.Start, l.Dur
 		}
 	}

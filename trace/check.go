@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -106,7 +107,7 @@ func (t *Trace) checkLaunches() error {
 }
 
 func (t *Trace) checkGPU() error {
-	if !slices.IsSortedFunc(t.GPU, func(x, y GPUEvent) int { return int(min(max(x.Start-y.Start, -1), 1)) }) {
+	if !slices.IsSortedFunc(t.GPU, func(x, y GPUEvent) int { return cmp.Compare(x.Start, y.Start) }) {
 		return errors.New("GPU events are not sorted")
 	}
 	for i := range t.GPU {

@@ -59,6 +59,10 @@ func (d *decoder) event(e *scan.Event) (cause string, kept bool) {
 // maxInstant bounds stamps and durations so that no sum of a few overflows: 73 years in nanoseconds, from the origin.
 const maxInstant = 73 * 365 * 24 * 3600 * 1e9
 
+func inRange(e *scan.Event) bool {
+	return -maxInstant <= e.TS && e.TS <= maxInstant && e.Dur <= maxInstant
+}
+
 // complete takes an event that has a start and a duration.
 func (d *decoder) complete(e *scan.Event, c class) (cause string, kept bool) {
 	if c == classOther || c == classFlow || c == classSync || c == classPython && !d.stacks {
@@ -77,7 +81,7 @@ func (d *decoder) complete(e *scan.Event, c class) (cause string, kept bool) {
 	case gpu && !e.HasDur:
 		cause = "GPU work without duration"
 	}
-	if e.TS > maxInstant || e.TS < -maxInstant || e.Dur > maxInstant {
+	if !inRange(e) {
 		return "the event is beyond the range of time", false
 	}
 	name, _ := d.strings.get(e.Name)

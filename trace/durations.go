@@ -21,9 +21,8 @@ func repairDurations(t *Trace) {
 	}
 	slices.SortStableFunc(order, func(x, y GPUID) int { return compareQueue(&t.GPU[x], &t.GPU[y]) })
 	var count int64
-	var excess time.Duration
-	var total float64
-	next := time.Duration(0) // start of the next later work on the queue
+	var excess, total float64 // ns; many impossible durations exceed an int64
+	next := time.Duration(0)  // start of the next later work on the queue
 	for i := len(order) - 1; i >= 0; i-- {
 		g := &t.GPU[order[i]]
 		total += float64(max(0, g.RawDur))
@@ -34,7 +33,7 @@ func repairDurations(t *Trace) {
 		}
 		if next != 1<<63-1 && g.End()-next > overlapFloor {
 			count++
-			excess += g.End() - next
+			excess += float64(g.End() - next)
 			g.Dur = next - g.Start
 		}
 	}
@@ -42,12 +41,12 @@ func repairDurations(t *Trace) {
 		return
 	}
 	severity := Warning
-	if float64(excess) > total/4 {
+	if excess > total/4 {
 		severity = Error
 	}
 	t.diagnose("impossible_durations", severity, count, fmt.Sprintf(
-		"%d GPU events end more than %v after the next one on their queue began; cut there, %v left out, raw durations kept",
-		count, overlapFloor, excess))
+		"%d GPU events end more than %v after the next one on their queue began; cut there, %.3f ms left out, raw durations kept",
+		count, overlapFloor, excess/1e6))
 }
 
 func compareQueue(x, y *GPUEvent) int {

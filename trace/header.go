@@ -23,7 +23,7 @@ func (h *Header) read(key string, raw scan.Value) {
 	case "trace_id":
 		h.TraceID = raw.Text().String()
 	case "baseTimeNanoseconds":
-		if v, ok := raw.Int(); ok {
+		if v, ok := raw.Int(); ok && -maxInstant <= v && v <= maxInstant {
 			h.BaseTime = time.Duration(v)
 		}
 	case "roctracer_version", "rocprofiler_version", "rocprofiler-sdk_version", "cupti_version":

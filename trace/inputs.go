@@ -16,7 +16,11 @@ type inputTable struct {
 	byValue map[string]*Inputs    // by the canonical form
 	parsers [4]fastjson.Parser    // one for each list that is held at the same time
 	key     []byte
+	size    int // bytes of text in byText
 }
+
+// maxArgsText bounds the text that is kept to recognise arguments. Recorded values may differ in every operator.
+const maxArgsText = 32 << 20
 
 // readInputs are arguments as they were read; broken tells that some field was not.
 type readInputs struct {
@@ -51,10 +55,11 @@ func (t *inputTable) read(e *scan.Event) (in *Inputs, broken bool) {
 	if r, ok := t.byText[string(t.key)]; ok {
 		return r.inputs, r.broken
 	}
-	if t.byText == nil {
-		t.byText = make(map[string]readInputs)
+	if t.byText == nil || t.size > maxArgsText {
+		t.byText, t.size = make(map[string]readInputs), 0
 	}
 	text := string(t.key)
+	t.size += len(text)
 	parsed, broken := t.parse(e)
 	r := readInputs{t.share(parsed), broken}
 	t.byText[text] = r

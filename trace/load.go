@@ -106,6 +106,9 @@ func (l *loader) text(file File, src *source) error {
 	err = p.run()
 	ahead.Close() // from here on nobody else reads src
 	if err == nil {
+		err = p.ended()
+	}
+	if err == nil {
 		err = p.settle(src)
 	}
 	return err

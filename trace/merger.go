@@ -104,9 +104,14 @@ func (m *merger) choose() {
 	}
 	m.explainCut()
 	m.chosen = make([]choice, len(m.replays))
+	launches := make([]LaunchID, len(m.replays))
 	for i, r := range m.replays {
+		launches[i] = r.Launch
+	}
+	around := contexts(m.t, launches)
+	for i := range m.replays {
 		g := m.groups[m.keys[i]]
-		m.chosen[i] = m.decide(g, r.Launch)
+		m.chosen[i] = m.decide(g, around[i])
 		g.next++
 	}
 }
@@ -180,9 +185,9 @@ func (m *merger) endsStream(r GraphReplay) bool {
 }
 
 // decide picks among regions that explain a replay equally well: one is enough if all are alike. Else the ranges and operators
-// around the replay and the capture speak, then the batch size, then the order of pieces. If nothing speaks, none is
+// around the replay (its context) and the capture speak, then the batch size, then the order of pieces. If nothing speaks, none is
 // picked: shapes would be guessed.
-func (m *merger) decide(g *group, launch LaunchID) choice {
+func (m *merger) decide(g *group, context map[string]bool) choice {
 	list := g.found
 	if len(list) == 0 {
 		return choice{}
@@ -190,7 +195,6 @@ func (m *merger) decide(g *group, launch LaunchID) choice {
 	if alike(list) {
 		return list[0]
 	}
-	context := contextOf(m.t, launch)
 	list = keepBest(list, func(c choice) int {
 		n := 0
 		for name := range context {

@@ -26,7 +26,7 @@ func (d *decoder) begin(e *scan.Event) (cause string, kept bool) {
 	return "", false
 }
 
-// end completes the last B event of the thread.
+// end completes the last B event of the thread. An end without a time leaves it open.
 func (d *decoder) end(e *scan.Event) (cause string, kept bool) {
 	t := d.thread(e)
 	stack := d.pairs[t]
@@ -35,6 +35,10 @@ func (d *decoder) end(e *scan.Event) (cause string, kept bool) {
 	}
 	open := stack[len(stack)-1]
 	d.pairs[t] = stack[:len(stack)-1]
+	if !e.HasTS || !inRange(e) {
+		d.unended = append(d.unended, open)
+		return "an end without a time", false
+	}
 	open.event.Dur, open.event.HasDur = e.TS-open.event.TS, true
 	return d.complete(&open.event, open.class)
 }

@@ -49,6 +49,20 @@ func TestPairsAndOpenRanges(t *testing.T) {
 	}
 }
 
+// An end without a time, or with one that cannot be, leaves its range open; the range ends with what is known of the trace.
+func TestEndsWithoutTime(t *testing.T) {
+	tr := loadText(t, document(
+		`{"ph":"B","cat":"user_annotation","name":"a","pid":1,"tid":1,"ts":5}`,
+		`{"ph":"B","cat":"user_annotation","name":"b","pid":1,"tid":1,"ts":6}`,
+		`{"ph":"E","pid":1,"tid":1}`,
+		`{"ph":"E","pid":1,"tid":1,"ts":9223372036854775.807}`,
+		kernel("k", 90, 10, 0, 1),
+	))
+	if len(tr.Annotations) != 2 || tr.Annotations[0].Dur != 95*us || tr.Annotations[1].Dur != 94*us || tr.Files[0].Skipped != 2 {
+		t.Errorf("ranges are %+v, file %+v", tr.Annotations, tr.Files[0])
+	}
+}
+
 func TestTextualThreads(t *testing.T) {
 	a := `{"ph":"X","cat":"cpu_op","name":"a","pid":"Spans","tid":"PyTorch Profiler","ts":1,"dur":1}`
 	b := `{"ph":"X","cat":"cpu_op","name":"b","pid":"Spans","tid":"thread 5","ts":1,"dur":1}`

@@ -33,7 +33,7 @@ func newPassage(l *loader, file File, s *scan.Scanner) *passage {
 	return p
 }
 
-// run reads to the end of the text.
+// run reads to the end of the text; ended judges it.
 func (p *passage) run() error {
 	for n := 0; ; n++ {
 		if n&1023 == 0 {
@@ -58,7 +58,7 @@ func (p *passage) run() error {
 				err = p.syntax(p.scanner.Offset(), nil, io.ErrUnexpectedEOF)
 			}
 		case scan.End:
-			return p.ended()
+			return nil
 		}
 		if err != nil {
 			return err
@@ -74,7 +74,7 @@ func (p *passage) event(e *scan.Event) error {
 	if !e.Name.Plain && len(e.Name.Raw) > 0 {
 		faults |= p.nameFaults(e)
 	}
-	if e.HasTS {
+	if e.HasTS && inRange(e) {
 		p.last = max(p.last, e.TS, e.TS+max(0, e.Dur))
 	}
 	if cause, kept := p.decoder.event(e); cause != "" {

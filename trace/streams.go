@@ -2,10 +2,11 @@ package trace
 
 import "github.com/ditlens/ditlens/internal/align"
 
-// maxLanes and maxStates bound the search for an interleaving: streams, and positions that are held at a time.
+// The search for an interleaving is bounded in streams, in positions before one node, and in positions altogether.
 const (
-	maxLanes  = 8
-	maxStates = 4096
+	maxLanes     = 8
+	maxStates    = 4096
+	maxAllStates = 1 << 18
 )
 
 // A lanes value is a position in each stream of a replay.
@@ -74,12 +75,14 @@ func interleave(s *sequence, r *region) (pairing, bool) {
 func forward(s *sequence, r *region) ([]map[lanes]struct{}, bool) {
 	layers := make([]map[lanes]struct{}, len(s.tokens)+1)
 	layers[0] = map[lanes]struct{}{{}: {}}
+	all := 0
 	for i := range s.tokens {
 		layers[i+1] = make(map[lanes]struct{}, len(layers[i]))
 		for at := range layers[i] {
 			steps(s, r.nodes[i].token, at, func(_ int, next lanes) { layers[i+1][next] = struct{}{} })
 		}
-		if n := len(layers[i+1]); n == 0 || n > maxStates {
+		n := len(layers[i+1])
+		if all += n; n == 0 || n > maxStates || all > maxAllStates {
 			return nil, false
 		}
 	}
