@@ -1,9 +1,12 @@
 package perfmodel_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/ditlens/ditlens/perfmodel"
+	"github.com/ditlens/ditlens/perfmodel/perfmodeltest"
 	"github.com/ditlens/ditlens/trace"
 )
 
@@ -72,4 +75,33 @@ func work(t *testing.T, c *perfmodel.Call) perfmodel.Work {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// Each case is a fault that tools of the field have had.
+
+func wants(t *testing.T, c *perfmodel.Call, flops, bytes int64) perfmodel.Work {
+	t.Helper()
+	w := work(t, c)
+	if w.FLOPs() != flops {
+		t.Errorf("%s: FLOPs = %d, want %d", c.Name, w.FLOPs(), flops)
+	}
+	if w.Bytes != bytes {
+		t.Errorf("%s: Bytes = %d, want %d", c.Name, w.Bytes, bytes)
+	}
+	perfmodeltest.Run(t, models.Lookup(c), c)
+	return w
+}
+
+// refused asserts that a call has no work for want of something that is named.
+func refused(t *testing.T, c *perfmodel.Call, what string) {
+	t.Helper()
+	m := models.Lookup(c)
+	if m == nil {
+		t.Fatalf("no model for %s", c.Name)
+	}
+	_, err := m.Work(c)
+	var e *perfmodel.MissingError
+	if !errors.As(err, &e) || !strings.Contains(e.What, what) || e.Op != c.Name {
+		t.Errorf("%s: error %v, want one that names %q", c.Name, err, what)
+	}
 }

@@ -1,0 +1,118 @@
+package perfmodel_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ditlens/ditlens/hw"
+	"github.com/ditlens/ditlens/perfmodel"
+	"github.com/ditlens/ditlens/trace"
+)
+
+// BL-70: vectors and broadcasting; one multiplication and one addition are two operations, a bias one more an output.
+func TestBL70Matmul(t *testing.T) {
+	wants(t, call("aten::matmul", f32(2, 1, 4, 8), f32(3, 8, 5)), 1920, 4*(64+120+120))
+	wants(t, call("aten::matmul", f32(8), f32(8)), 16, 4*(8+8+1))
+	wants(t, call("aten::matmul", f32(4, 8), f32(8)), 64, 4*(32+8+4))
+	wants(t, call("aten::matmul", f32(8), f32(8, 4)), 64, 4*(8+32+4))
+	wants(t, call("aten::addmm", f32(5), f32(4, 8), f32(8, 5), number("1"), number("1")), 320+20, 4*(5+32+40+20))
+	wants(t, call("aten::addmm", f32(4, 5), f32(4, 8), f32(8, 5), number("1"), number("1")), 320+20, 4*(20+32+40+20))
+	wants(t, call("aten::addmm", f32(5), f32(4, 8), f32(8, 5), number("0"), number("1")), 320, 4*(32+40+20))
+	wants(t, call("aten::linear", f32(2, 3, 8), f32(5, 8), f32(5)), 480+30, 4*(48+40+5+30))
+	wants(t, call("aten::bmm", f32(3, 4, 8), strided(f32(3, 8, 5), 0, 5, 1)), 960, 4*(96+40+60))
+	wants(t, call("aten::baddbmm", f32(4, 5), f32(3, 4, 8), f32(3, 8, 5), number("1"), number("1")), 960+60,
+		4*(20+96+120+60))
+	wants(t, call("aten::_addmm_activation", f32(5), f32(4, 8), f32(8, 5), number("1"), number("1"), number("True")),
+		320+20+160, 4*(5+32+40+20))
+	wants(t, call("aten::_addmm_activation", f32(5), f32(4, 8), f32(8, 5), number("1"), number("1"), number("False")),
+		320+20+20, 4*(5+32+40+20))
+	refused(t, call("aten::mm", f32(4, 8), f32(7, 5)), "inner")
+	refused(t, call("aten::mm", f32(4), f32(4, 5)), "dimensions")
+	refused(t, call("aten::matmul", f32(2, 4, 8), f32(3, 8, 5)), "broadcast")
+	refused(t, call("aten::bmm", f32(2, 4, 8), f32(3, 8, 5)), "batch")
+}
+
+// The many ways of libraries to pass a product.
+func TestMatmulOfLibraries(t *testing.T) {
+	for _, row := range libraryRows() {
+		w := wants(t, row.call, row.flops, row.bytes)
+		if moe := strings.Contains(row.call.Name, "moe") || strings.Contains(row.call.Name, "grouped"); moe != (w.Certainty == perfmodel.Estimated) {
+			t.Errorf("%s: %v (%s)", row.call.Name, w.Certainty, w.Why)
+		}
+		if row.call.Name == "tex_ts::te_gemm_ts" && w.Compute[0].Type != hw.FP8 {
+			t.Errorf("8-bit floats recorded as bytes: %v", w.Compute[0].Type)
+		}
+	}
+}
+
+func libraryRows() (rows []worked) {
+	wants := func(c *perfmodel.Call, flops, bytes int64) {
+		rows = append(rows, worked{call: c, flops: flops, bytes: bytes})
+	}
+	const f = 2 * 16 * 64 * 32 // M, K, N
+	wants(call("bitsandbytes::int8_linear_matmul", i8(16, 64), i8(32, 64)), f, 16*64+32*64+4*16*32)
+	wants(call("aiter::gemm_a16w16", bf16(16, 64), bf16(32, 64), bf16(32)), f+16*32, 2*(16*64+32*64+32+16*32))
+	wants(call("aiter::_gemm_a16w16_asm", bf16(16, 64), bf16(32, 64), f32(16, 32)), f, 2*(16*64+32*64)+4*16*32)
+	wants(call("aiter::gemm_a8w8_blockscale_ck", fp8(16, 64), fp8(32, 64), f32(16, 2), f32(2, 1)), f,
+		16*64+32*64+4*(32+2)+2*16*32)
+	wants(call("aiter::gemm_a8w8_ck", i8(16, 64), i8(32, 64), f32(16, 1), f32(1, 32), bf16(16, 32)), f, 16*64+32*64+4*48+2*16*32)
+	wants(call("aiter::gemm_a8w8", i8(16, 64), i8(32, 64), f32(16, 1), f32(1, 32), bf16(32)), f+16*32, 16*64+32*64+4*48+64+2*16*32)
+	wants(call("aiter::gemm_a4w4", tensor("c10::Float4_e2m1fn_x2", 16, 32), tensor("c10::Float4_e2m1fn_x2", 32, 32),
+		tensor("c10::Float8_e8m0fnu", 16, 2), tensor("c10::Float8_e8m0fnu", 32, 2)), f, 16*32+32*32+32+64+2*16*32)
+	wants(call("aiter::hipb_mm", bf16(16, 64), bf16(64, 32)), f, 2*(16*64+64*32+16*32))
+	wants(call("mylib::fp8_blockscale_gemm", bf16(16, 64), fp8(32, 64), f32(1, 2)), f, 2*16*64+32*64+8+2*16*32)
+	wants(call("mylib::fp8_blockscale_gemm", fp8(16, 64), f32(16, 1), fp8(32, 64), f32(1, 2)), f,
+		16*64+64+32*64+8+2*16*32)
+	wants(call("mylib::mxfp4_gemm", bf16(16, 64), tensor("unsigned char", 32, 32), tensor("unsigned char", 32, 2),
+		bf16(32)),
+		f+16*32, 2*16*64+32*32+64+64+2*16*32)
+	te := make([]trace.Arg, 22)
+	te[0], te[3], te[4], te[5], te[9], te[10], te[14] = tensor("unsigned char", 32, 64), number("6"), number("1"),
+		tensor("unsigned char", 16, 64),
+		number("0"), bf16(16, 32), bf16(0)
+	wants(call("tex_ts::te_gemm_ts", te...), f, 16*64+32*64+2*16*32)
+	flags := func(a, b, c string) []trace.Arg {
+		return []trace.Arg{number("15"), number(a), number(b), number(c), number("1")}
+	}
+	primus := func(a, b trace.Arg, rest []trace.Arg) *perfmodel.Call {
+		return call("primus_turbo_cpp_extension::hipblaslt_gemm_fp8",
+			append([]trace.Arg{a, f32(1), b, f32(1)}, rest...)...)
+	}
+	wants(primus(fp8(16, 64), fp8(32, 64), flags("False", "True", "False")), f, 16*64+32*64+2*16*32)
+	wants(primus(fp8(64, 16), fp8(64, 32), flags("True", "False", "False")), f, 16*64+32*64+2*16*32)
+	wants(primus(fp8(16, 64), fp8(32, 64), flags("False", "True", "True")), f, 16*64+32*64+2*16*32)
+	wants(call("aten::_weight_int8pack_mm", bf16(16, 64), i8(32, 64), bf16(32)), f, 2*16*64+32*64+64+2*16*32)
+	wants(call("bitsandbytes::gemv_4bit", bf16(1, 64), tensor("unsigned char", 1024, 1), list("[32, 64]"), f32(32),
+		f32(16), number("64")),
+		2*64*32, 128+1024+128+64)
+	fmoe := call("aiter::fmoe", bf16(16, 64), bf16(16, 64), bf16(8, 32, 64), bf16(8, 64, 16), absent, absent, absent,
+		absent, number("2"))
+	wants(fmoe, 2*32*64*(32+16), 2*(16*64*2+8*(32*64+64*16)))
+	moe := call("aiter::ck_moe_stage1", bf16(16, 64), bf16(8, 32, 64), bf16(8, 64, 16), tensor("int", 40),
+		tensor("int", 8), tensor("int", 1),
+		bf16(16, 2, 32), number("2"))
+	wants(moe, 2*32*64*32, 2*(16*64+8*32*64+32*32))
+	newer := make([]trace.Arg, 24)
+	newer[0], newer[3], newer[5], newer[6], newer[11], newer[12] = te[0], te[3], te[4], te[5], te[9], te[10]
+	wants(call("tex_ts::te_gemm_ts", newer...), f, 16*64+32*64+2*16*32)
+	wants(call("aten::_weight_int4pack_mm", bf16(16, 64), tensor("int", 4, 1, 32, 4), number("32"), bf16(2, 32, 2)),
+		f, 2*16*64+4*4*32*4+2*2*32*2+2*16*32)
+	wants(call("aiter::gemm_a16w16_atomic_", bf16(16, 64), bf16(32, 64), absent, f32(16, 32)), f, 2*(16*64+32*64)+4*16*32)
+	wants(call("aiter::batched_gemm_a8w8", i8(2, 16, 64), i8(2, 32, 64), f32(2, 16, 1), f32(2, 1, 32)), 2*f, 2*(16*64+32*64+4*48+2*16*32))
+	wants(call("aiter::batched_gemm_bf16", bf16(2, 16, 64), bf16(2, 32, 64)), 2*f, 2*2*(16*64+32*64+16*32))
+	wants(call("aiter::ck_moe_stage2", bf16(16, 2, 64), bf16(8, 128, 32), bf16(8, 32, 64), tensor("int", 40), tensor("int", 8), tensor("int", 1),
+		bf16(16, 32), number("2")), 2*32*64*32, 2*(32*64+8*32*64+32*32))
+	wants(call("aten::_grouped_mm", bf16(16, 64), bf16(8, 64, 32), tensor("int", 8)), f, 2*(16*64+8*64*32+16*32))
+	wants(call("aten::_scaled_grouped_mm", fp8(16, 64), fp8(8, 64, 32), f32(16), f32(8, 32), tensor("int", 8), absent, absent, number("15"),
+		number("False")), f, 16*64+8*64*32+4*16+4*8*32+2*16*32)
+	wants(call("_C::cutlass_scaled_mm", bf16(16, 32), fp8(16, 64), fp8(64, 32), f32(16, 1), f32(1, 32), bf16(32)), f+16*32,
+		16*64+64*32+4*48+64+2*16*32)
+	wants(call("_C::cutlass_scaled_fp4_mm", bf16(16, 32), tensor("unsigned char", 16, 32), tensor("unsigned char", 32, 32), fp8(128, 4),
+		fp8(128, 4), f32(1)), f, 16*32+32*32+2*512+2*16*32)
+	wants(call("sgl_kernel::fp8_scaled_mm", fp8(16, 64), fp8(64, 32), f32(16, 1), f32(32, 1), number("15"), bf16(32)), f+16*32,
+		16*64+64*32+4*48+64+2*16*32)
+	wants(call("aten::_scaled_mm_v2", fp8(16, 64), fp8(64, 32), tensors(f32(1)), list("[0]"), list("[0]"), tensors(f32(1)), list("[0]"), list("[0]"),
+		bf16(32), number("15"), list("[]"), number("False")), f+16*32, 16*64+64*32+64+2*16*32)
+	wants(call("aten::_int_mm", i8(16, 64), i8(64, 32)), f, 16*64+64*32+4*16*32)
+	return rows
+}
