@@ -56,7 +56,8 @@ func shipped(name string) *Spec {
 func MI300X() *Spec { return shipped("mi300x.json") }
 
 // Lookup returns the shipped spec with a name or alias, without regard to case, spaces and punctuation. Names that only
-// resemble a shipped one are an *[UnknownError] that lists the nearest.
+// resemble a shipped one are an *[UnknownError] that lists the nearest. All specs are read anew: keep the result rather
+// than look up again.
 func Lookup(name string) (*Spec, error) {
 	all := All()
 	for _, s := range all {

@@ -66,7 +66,7 @@ type HardwareSpec interface {
 	Name() string
 	// Peak returns the dense peak of a unit for an element type, ok = false when there is none nor a stand-in.
 	Peak(c Ceiling, u Unit, t DType) (f Figure, ok bool)
-	// Bandwidth returns the bandwidth of a memory level.
+	// Bandwidth returns the bandwidth of a memory level, ok = false when it is not known.
 	Bandwidth(c Ceiling, l Level) (f Figure, ok bool)
 	// CacheBytes is the size of the last-level cache, 0 when unknown.
 	CacheBytes() int64

@@ -186,15 +186,18 @@ func TestPlanOfEachFramework(t *testing.T) {
 }
 
 func TestDescribe(t *testing.T) {
-	env := map[string]string{"XDIT_MODEL_NAME": "SD3.5", "EXTRA_XDIT_ARGS": "--height 512 --num_inference_steps=28 --ulysses_degree 4"}
+	env := map[string]string{"XDIT_MODEL_NAME": "SD3.5", "EXTRA_XDIT_ARGS": "--height 512 --num_inference_steps=28 --use_cfg_parallel --ulysses_degree 4"}
 	got, err := record.Describe(record.Workload{Model: "/models/snapshots/abc", Height: 1024, Precision: "bf16"}, func(n string) string { return env[n] })
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := record.Workload{Model: "SD3.5", Height: 1024, NumInferenceSteps: 28, Ulysses: 4, Precision: "bf16", Source: map[string]string{
-		"model": "XDIT_MODEL_NAME", "height": "option", "num_inference_steps": "EXTRA_XDIT_ARGS", "ulysses_degree": "EXTRA_XDIT_ARGS", "precision": "option"}}
+	want := record.Workload{Model: "SD3.5", Height: 1024, NumInferenceSteps: 28, Ulysses: 4, CFG: 2, Precision: "bf16", Source: map[string]string{
+		"model": "XDIT_MODEL_NAME", "height": "option", "num_inference_steps": "EXTRA_XDIT_ARGS", "ulysses_degree": "EXTRA_XDIT_ARGS", "cfg_degree": "EXTRA_XDIT_ARGS", "precision": "option"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	if got, err := record.Describe(record.Workload{Batch: 2}, nil); err != nil || got.Source["batch"] != "option" {
+		t.Errorf("without an environment: %+v, %v", got, err)
 	}
 	if _, err := record.Describe(record.Workload{}, func(string) string { return "--height big" }); err == nil {
 		t.Error("a height that is no number")

@@ -31,8 +31,12 @@ type Workload struct {
 }
 
 // Describe completes what was given as options with the environment and with the flags in EXTRA_XDIT_ARGS, which stand for the real run.
-// XDIT_MODEL_NAME outranks the option; for all else the option comes first. It reads the environment through env only.
+// XDIT_MODEL_NAME outranks the option; for all else the option comes first. It reads the environment through env only, nil: nothing is
+// set. The error names a flag whose value is no positive number.
 func Describe(options Workload, env func(string) string) (Workload, error) {
+	if env == nil {
+		env = func(string) string { return "" }
+	}
 	w := options
 	w.Source = maps.Clone(options.Source)
 	if w.Source == nil {
@@ -68,6 +72,10 @@ func Describe(options Workload, env func(string) string) (Workload, error) {
 	}
 	w.sourced("precision", w.Precision != "", "option")
 	w.sourced("cfg_degree", w.CFG != 0, "option")
+	if _, split := flagValue(args, "--use_cfg_parallel"); split && w.CFG == 0 {
+		w.CFG = 2 // the halves of guidance on a rank each
+		w.sourced("cfg_degree", true, ExtraXDiTArgs)
+	}
 	return w, nil
 }
 
