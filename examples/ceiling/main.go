@@ -35,48 +35,58 @@ func main() {
 
 var errUsage = errors.New("usage: ceiling [flags] FOLDER|CONFIG.json; ceiling -help lists the flags")
 
-func run(args []string, out io.Writer) error {
+// An asked is what the command line asks for. Zero fields of options leave the model's own.
+type asked struct {
+	folder, gpu, size, guidance, report string
+	options                             ceiling.Options
+	verbose                             bool
+}
+
+func parse(args []string) (asked, error) {
+	var a asked
+	o := &a.options
 	flags := flag.NewFlagSet("ceiling", flag.ContinueOnError)
-	var (
-		gpu      = flags.String("hw", "MI300X", "GPU `NAME` or a JSON spec file")
-		size     = flags.String("size", "", "`WxH` in pixels (default: the model's)")
-		steps    = flags.Int64("steps", 0, "denoising steps (default: the model's)")
-		frames   = flags.Int64("frames", 0, "frames of a video (default: the model's)")
-		batch    = flags.Int64("batch", 0, "images of a call (default: 1)")
-		text     = flags.Int64("text", 0, "text tokens (default: the model's)")
-		guidance = flags.String("guidance", "", "on or off: two halves a forward pass (default: the model's)")
-		typ      = hw.BF16
-		verbose  = flags.Bool("v", false, "print each operator")
-		analysed = flags.String("report", "", "report.json `FILE` of a trace to compare with")
-	)
-	flags.TextVar(&typ, "type", hw.BF16, "element `type` of weights and activations")
+	flags.StringVar(&a.gpu, "hw", "MI300X", "GPU `NAME` or a JSON spec file")
+	flags.StringVar(&a.size, "size", "", "`WxH` in pixels (default: the model's)")
+	flags.Int64Var(&o.Steps, "steps", 0, "denoising steps (default: the model's)")
+	flags.Int64Var(&o.Frames, "frames", 0, "frames of a video (default: the model's)")
+	flags.Int64Var(&o.Batch, "batch", 0, "images of a call (default: 1)")
+	flags.Int64Var(&o.TextTokens, "text", 0, "text tokens (default: the model's)")
+	flags.StringVar(&a.guidance, "guidance", "", "on or off: two halves a forward pass (default: the model's)")
+	flags.TextVar(&o.Type, "type", hw.BF16, "element `type` of weights and activations")
+	flags.BoolVar(&a.verbose, "v", false, "print each operator")
+	flags.StringVar(&a.report, "report", "", "report.json `FILE` of a trace to compare with")
 	if err := flags.Parse(args); err != nil {
-		return err
+		return a, err
 	}
 	if flags.NArg() != 1 {
-		return errUsage
+		return a, errUsage
 	}
-	m, err := open(flags.Arg(0))
+	a.folder = flags.Arg(0)
+	switch a.guidance {
+	case "", "on", "off":
+	default:
+		return a, fmt.Errorf("%w: guidance %q is neither on nor off", errUsage, a.guidance)
+	}
+	return a, parseSize(a.size, o)
+}
+
+func run(args []string, out io.Writer) error {
+	a, err := parse(args)
+	if err != nil {
+		return err
+	}
+	m, err := open(a.folder)
 	if err != nil {
 		return err
 	}
 	o := m.Defaults()
-	r, err := readReport(*analysed, &o)
+	r, err := readReport(a.report, &o)
 	if err != nil {
 		return err
 	}
-	o.Type = typ
-	override(&o.Batch, *batch)
-	override(&o.Steps, *steps)
-	override(&o.Frames, *frames)
-	override(&o.TextTokens, *text)
-	if err := parseSize(*size, &o); err != nil {
-		return err
-	}
-	if *guidance != "" {
-		o.Guided = *guidance == "on"
-	}
-	spec, err := spec(*gpu)
+	a.override(&o)
+	spec, err := spec(a.gpu)
 	if err != nil {
 		return err
 	}
@@ -84,10 +94,24 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := show(out, m, w, spec, *verbose); err != nil || r == nil {
+	if err := show(out, m, w, spec, a.verbose); err != nil || r == nil {
 		return err
 	}
 	return compare(out, w, r)
+}
+
+// override sets what the command line gives.
+func (a *asked) override(o *ceiling.Options) {
+	o.Type = a.options.Type
+	override(&o.Width, a.options.Width)
+	override(&o.Height, a.options.Height)
+	override(&o.Batch, a.options.Batch)
+	override(&o.Steps, a.options.Steps)
+	override(&o.Frames, a.options.Frames)
+	override(&o.TextTokens, a.options.TextTokens)
+	if a.guidance != "" {
+		o.Guided = a.guidance == "on"
+	}
 }
 
 // open reads a model folder, or a configuration alone.

@@ -29,7 +29,7 @@ func TestCeiling(t *testing.T) {
 			}
 		}
 	}
-	for _, args := range [][]string{{}, {"-size", "big", models + "flux1"}} {
+	for _, args := range [][]string{{}, {"-size", "big", models + "flux1"}, {"-guidance", "maybe", models + "flux1"}} {
 		if err := run(args, &strings.Builder{}); !errors.Is(err, errUsage) {
 			t.Errorf("%q: %v", args, err)
 		}
