@@ -58,8 +58,12 @@ func (s *Scanner) resync(cause string) Kind {
 	}
 }
 
+// maxMembers bounds the members of the document behind the event array; profilers write a handful. Without a bound a broken
+// event of many fields would be looked through from each of them.
+const maxMembers = 64
+
 // endsArray returns the index of the bracket that ends the event array if it follows the brace b[0]. It does if nothing
-// but further members of the document come behind it.
+// but a few further members of the document come behind it.
 func (s *Scanner) endsArray(b []byte) outcome {
 	i := 1
 	for i < len(b) && (b[i] <= ' ' || b[i] == ',') {
@@ -72,7 +76,8 @@ func (s *Scanner) endsArray(b []byte) outcome {
 		return broken
 	}
 	var e Event
-	for j := i + 1; ; {
+	j := i + 1
+	for range maxMembers {
 		if j = e.toKey(b, j, true); j == short && s.eof {
 			return i // the document ends here or is cut off
 		}
@@ -92,6 +97,7 @@ func (s *Scanner) endsArray(b []byte) outcome {
 			return j
 		}
 	}
+	return broken
 }
 
 // onlyBlank returns found if nothing but white space follows at b[i] up to the end of the text.

@@ -174,6 +174,15 @@ func TestManyBrokenEvents(t *testing.T) {
 	}
 }
 
+// TestManyFieldsInBrokenEvent reads a broken event that could end, and with it all events, before each of its fields.
+func TestManyFieldsInBrokenEvent(t *testing.T) {
+	text := `[{"ph":"X",bad,"x":[{}` + strings.Repeat(`],"a":[{}`, 100_000) + `]]] oops,{"ph":"X","name":"good"}]`
+	got := dump(strings.NewReader(text), scan.Options{})
+	if !strings.Contains(got, `"good"`) || strings.Count(got, " damage ") != 1 {
+		t.Errorf("%.300s", got)
+	}
+}
+
 type repeater struct {
 	text string
 	at   int
