@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,28 +14,30 @@ import (
 	"github.com/ditlens/ditlens/trace"
 )
 
+// realTraces are the shared traces that tests have read so far: reading them again and again is most of what tests wait for.
+var realTraces sync.Map // path to a func() (*trace.Trace, error)
+
+// loadReal reads a shared trace once. Like every Trace it must not be changed.
 func loadReal(tb testing.TB, name string) *trace.Trace {
 	tb.Helper()
-	t, err := trace.Load(context.Background(), trace.LoadOptions{}, realtraces.Path(tb, name))
+	path := realtraces.Path(tb, name)
+	read, _ := realTraces.LoadOrStore(path, sync.OnceValues(func() (*trace.Trace, error) {
+		return trace.Load(context.Background(), trace.LoadOptions{}, path)
+	}))
+	t, err := read.(func() (*trace.Trace, error))()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return t
 }
 
-func captureBeside(tb testing.TB, name string) []trace.Capture {
-	tb.Helper()
-	files := trace.FindCapture(realtraces.Path(tb, name))
-	captures, err := trace.LoadCapture(context.Background(), trace.LoadOptions{}, files...)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return captures
-}
-
 func TestMergeCaptureFlux(t *testing.T) {
+	t.Parallel()
 	main := loadReal(t, realtraces.Flux)
-	captures := captureBeside(t, realtraces.Flux)
+	captures, err := trace.LoadCapture(context.Background(), trace.LoadOptions{}, trace.FindCapture(realtraces.Path(t, realtraces.Flux))...)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(captures) != 1 || captures[0].Batch != 1 || captures[0].Piecewise {
 		t.Fatalf("captures: %d, want one of batch 1", len(captures))
 	}
@@ -78,13 +81,13 @@ func TestMergeCaptureFlux(t *testing.T) {
 		t.Errorf("calls: %v", calls)
 	}
 	// Each paired event is of the function that its launch recorded, with the arguments of the same place in the capture.
-	k := 0
+	k, same := 0, sameInputs()
 	for i := range captures[0].Trace.Launches {
 		if l := &captures[0].Trace.Launches[i]; l.GPU == 0 && l.Kind == trace.LaunchKernel && k < 1566 {
 			for _, r := range merged.GraphReplays() {
 				g := merged.GPU[r.Events[k]]
 				o, c := merged.Ops[g.Op], captures[0].Trace.Ops[l.Op]
-				if g.Name != l.Kernel || o.Name != c.Name || !cmp.Equal(o.Inputs, c.Inputs) {
+				if g.Name != l.Kernel || o.Name != c.Name || !same(o.Inputs, c.Inputs) {
 					t.Fatalf("event %d: %s of %s, captured %s of %s", k, g.Name, o.Name, l.Kernel, c.Name)
 				}
 			}
@@ -98,6 +101,7 @@ func TestMergeCaptureFlux(t *testing.T) {
 
 // The replay that was recorded while the graph was captured needs no other trace.
 func TestMergeCaptureOfItself(t *testing.T) {
+	t.Parallel()
 	c := loadReal(t, realtraces.FluxCapture)
 	merged, match, err := trace.MergeCapture(c)
 	if err != nil {
@@ -111,8 +115,9 @@ func TestMergeCaptureOfItself(t *testing.T) {
 // A capture of another model is refused: the SD3.5 trace has no captured graph, the graph of FLUX explains no step of a
 // language model.
 func TestMergeCaptureRefusesOtherModel(t *testing.T) {
+	t.Parallel()
 	llm := loadReal(t, "other/llm_sglang_decode.json.gz")
-	_, _, err := trace.MergeCapture(llm, captureBeside(t, realtraces.Flux)...)
+	_, _, err := trace.MergeCapture(llm, trace.Capture{Trace: loadReal(t, realtraces.FluxCapture)})
 	var mismatch *trace.CaptureMismatchError
 	if !errors.As(err, &mismatch) || mismatch.Graphs != 1 || mismatch.Replays != 1 || mismatch.Agreement > 0.01 {
 		t.Errorf("language model: %v", err)
@@ -124,7 +129,7 @@ func TestMergeCaptureRefusesOtherModel(t *testing.T) {
 }
 
 func BenchmarkMergeCapture(b *testing.B) {
-	main, captures := loadReal(b, realtraces.Flux), captureBeside(b, realtraces.Flux)
+	main, captures := loadReal(b, realtraces.Flux), []trace.Capture{{Trace: loadReal(b, realtraces.FluxCapture)}}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, _, err := trace.MergeCapture(main, captures...); err != nil {
@@ -210,7 +215,8 @@ func repeatLaunches(tr *trace.Trace, from, to int) *trace.Trace {
 
 // Damage to the capture of a real trace makes few kernels unknown and none wrong.
 func TestMergeCaptureFluxDamaged(t *testing.T) {
-	main, whole := loadReal(t, realtraces.Flux), captureBeside(t, realtraces.Flux)
+	t.Parallel()
+	main, whole := loadReal(t, realtraces.Flux), []trace.Capture{{Trace: loadReal(t, realtraces.FluxCapture)}}
 	right, _, err := trace.MergeCapture(main, whole...)
 	if err != nil {
 		t.Fatal(err)
@@ -237,14 +243,10 @@ func TestMergeCaptureFluxDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 			wrong := 0
-			same := make(map[[2]*trace.Inputs]bool)
+			same := sameInputs()
 			for i := range merged.GPU {
 				o, r := &merged.Ops[merged.GPU[i].Op], &right.Ops[right.GPU[i].Op]
-				pair := [2]*trace.Inputs{o.Inputs, r.Inputs}
-				if _, known := same[pair]; !known {
-					same[pair] = cmp.Equal(o.Inputs, r.Inputs)
-				}
-				if o.Captured && (o.Name != r.Name || !same[pair]) {
+				if o.Captured && (o.Name != r.Name || !same(o.Inputs, r.Inputs)) {
 					wrong++
 				}
 			}
@@ -252,5 +254,17 @@ func TestMergeCaptureFluxDamaged(t *testing.T) {
 				t.Errorf("%d wrong, %d of %d unknown, %d lost", wrong, match.Unknown, match.Events, 4*tt.lost)
 			}
 		})
+	}
+}
+
+// sameInputs returns a function that compares arguments, each pair once.
+func sameInputs() func(x, y *trace.Inputs) bool {
+	known := make(map[[2]*trace.Inputs]bool)
+	return func(x, y *trace.Inputs) bool {
+		pair := [2]*trace.Inputs{x, y}
+		if _, ok := known[pair]; !ok {
+			known[pair] = cmp.Equal(x, y)
+		}
+		return known[pair]
 	}
 }

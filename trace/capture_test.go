@@ -167,6 +167,7 @@ func drop(rnd *rand.Rand, list []kernelCall, percent int) (kept []kernelCall) {
 
 // Damage of a capture makes events unknown, never wrong, and few more than the damage.
 func TestMergeCaptureDamaged(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name    string
 		capture func(rnd *rand.Rand, net []kernelCall) []kernelCall
@@ -223,6 +224,7 @@ func TestMergeCaptureDamaged(t *testing.T) {
 
 // Two graphs that share names are told apart by their sequences, whatever the order of replays.
 func TestMergeCaptureOfSeveralGraphs(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 2))
 		a, b := network(rnd, 5, 20, ""), network(rnd, 7, 20, "")
@@ -264,6 +266,7 @@ func TestMergeCaptureOfCutReplay(t *testing.T) {
 
 // Kernels of several streams interleave on the device otherwise than they were captured.
 func TestMergeCaptureOfSeveralStreams(t *testing.T) {
+	t.Parallel()
 	all, lost := 0, 0
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 3))

@@ -117,6 +117,7 @@ func TestFindTracesFails(t *testing.T) {
 }
 
 func TestFindTracesReal(t *testing.T) {
+	t.Parallel()
 	main := realtraces.Path(t, realtraces.Flux)
 	list, err := trace.FindTraces(t.Context(), filepath.Dir(main))
 	if err != nil {

@@ -156,6 +156,7 @@ func TestUnreadableFiles(t *testing.T) {
 
 // TestBL06CutFiles cuts a file of every format at every byte: what came before is there, and the file is truncated.
 func TestBL06CutFiles(t *testing.T) {
+	t.Parallel()
 	text := sample()
 	whole := loadText(t, text)
 	for name, data := range map[string][]byte{"json": []byte(text), "gz": gzipped(t, text), "zst": zstandard(t, text), "lz4": lz4ed(t, text)} {

@@ -33,6 +33,7 @@ func gpuTime(t *trace.Trace) (sum, union time.Duration) {
 }
 
 func TestLoadRealTraces(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name      string
 		gpu       int
@@ -45,7 +46,10 @@ func TestLoadRealTraces(t *testing.T) {
 		{realtraces.FluxCapture, 3128, 0, 215_890, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tr := load(t, trace.LoadOptions{}, realtraces.Path(t, c.name))
+			tr := loadReal(t, c.name)
+			if err := tr.Check(); err != nil {
+				t.Error(err)
+			}
 			sum, _ := gpuTime(tr)
 			if len(tr.GPU) != c.gpu || c.sum != 0 && sum != c.sum || tr.Files[0].Events != c.events {
 				t.Errorf("%d GPU events, %d ns, %d events; want %d, %d, %d", len(tr.GPU), sum, tr.Files[0].Events, c.gpu, c.sum, c.events)
@@ -55,8 +59,6 @@ func TestLoadRealTraces(t *testing.T) {
 					t.Fatalf("GPU event %d is not linked: %+v", i, *g)
 				}
 			}
-			t.Logf("%+v %d ops %d launches %d ann %+v", tr.Header, len(tr.Ops), len(tr.Launches), len(tr.Annotations), tr.Diagnostics)
-			t.Logf("%+v", tr.Files)
 		})
 	}
 }

@@ -1,8 +1,8 @@
 package trace_test
 
 import (
-	"bytes"
 	"fmt"
+	"io"
 	"runtime"
 	"strconv"
 	"strings"
@@ -16,14 +16,18 @@ import (
 type generator struct {
 	size   int64 // of the text
 	done   int64
-	round  int64
-	buf    bytes.Buffer
-	line   []byte
+	rounds int64
+	round  []byte // the text of a round
+	places []int  // in it, where its number stands
+	rest   []byte // of the text that is not handed out yet
 	closed bool
 	peak   uint64 // largest heap seen
 	seen   int64
 }
 
+const firstRound = 1_000_000_000 // all numbers of rounds have ten digits
+
+// Read implements io.Reader.
 func (g *generator) Read(p []byte) (int, error) {
 	if g.seen += int64(len(p)); g.seen > 16<<20 {
 		g.seen = 0
@@ -31,52 +35,57 @@ func (g *generator) Read(p []byte) (int, error) {
 		runtime.ReadMemStats(&m)
 		g.peak = max(g.peak, m.HeapAlloc)
 	}
-	for g.buf.Len() < len(p) && !g.closed {
-		g.fill()
+	n := 0
+	for n < len(p) {
+		if len(g.rest) == 0 && !g.next() {
+			return n, io.EOF
+		}
+		m := copy(p[n:], g.rest)
+		g.rest = g.rest[m:]
+		n += m
 	}
-	return g.buf.Read(p)
+	return n, nil
 }
 
-func (g *generator) fill() {
-	before := g.buf.Len()
-	if g.round == 0 {
-		g.buf.WriteString(`{"schemaVersion":1,"traceEvents":[`)
-	} else {
-		g.buf.WriteString(",\n")
-	}
-	n, ts := g.round, g.round*100
-	for i := range int64(15) {
-		g.buf.Write(g.frame(n, ts, i))
-	}
-	fmt.Fprintf(&g.buf, `{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": %d.100, "dur": 50.000, "args": {"External id": %d, "Record function id": 0, "Input type": ["c10::BFloat16", "c10::BFloat16"], "Input Dims": [[4096, %d], [64, 64]], "Ev Idx": %d}},`+"\n", ts, n+1, n%100, n)
-	fmt.Fprintf(&g.buf, `{"ph": "X", "cat": "cuda_runtime", "name": "hipLaunchKernel", "pid": 1, "tid": 1, "ts": %d.200, "dur": 5.000, "args": {"External id": %d, "correlation": %d, "kernel": "Cijk"}},`+"\n", ts, n+1, n+1)
-	fmt.Fprintf(&g.buf, `{"ph": "X", "cat": "kernel", "name": "Cijk", "pid": 0, "tid": 0, "ts": %d.300, "dur": 40.000, "args": {"External id": %d, "device": 0, "stream": 0, "correlation": %d, "grid": [64, 1, 1], "block": [256, 1, 1]}}`, ts+20, n+1, n+1)
-	g.round++
-	g.done += int64(g.buf.Len() - before)
-	if g.done >= g.size {
+// next makes the text of the next round. To write each from its parts would take longer than to read it.
+func (g *generator) next() bool {
+	switch {
+	case g.closed:
+		return false
+	case g.round == nil:
+		g.compose()
+		g.rest = []byte(`{"schemaVersion":1,"traceEvents":[{"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "python"}}`)
+	case g.done >= g.size:
 		g.closed = true
-		g.buf.WriteString("]}")
+		g.rest = []byte("]}")
+	default:
+		number := strconv.AppendInt(nil, firstRound+g.rounds, 10)
+		for _, at := range g.places {
+			copy(g.round[at:], number)
+		}
+		g.rest = g.round
+		g.rounds++
 	}
+	g.done += int64(len(g.rest))
+	return true
 }
 
-// frame writes a Python frame. It is most of the text, so it does without fmt.
-func (g *generator) frame(n, ts, i int64) []byte {
-	b := append(g.line[:0], `{"ph": "X", "cat": "python_function", "name": "module_`...)
-	b = strconv.AppendInt(b, n, 10)
-	b = append(b, ".py("...)
-	b = strconv.AppendInt(b, i, 10)
-	b = append(b, `): a_function_of_some_length", "pid": 1, "tid": 1, "ts": `...)
-	b = strconv.AppendInt(b, ts, 10)
-	b = append(b, ".0"...)
-	b = strconv.AppendInt(b, 10+i, 10)
-	b = append(b, `, "dur": 3.250, "args": {"Python parent id": `...)
-	b = strconv.AppendInt(b, n, 10)
-	b = append(b, `, "Python id": `...)
-	b = strconv.AppendInt(b, n+i, 10)
-	b = append(b, `, "Ev Idx": `...)
-	b = strconv.AppendInt(b, n, 10)
-	g.line = append(b, "}},\n"...)
-	return g.line
+// compose writes a round with @ where its number belongs, then notes the places. A time is its number and some digits.
+func (g *generator) compose() {
+	var b strings.Builder
+	for i := range 15 {
+		fmt.Fprintf(&b, ",\n"+`{"ph": "X", "cat": "python_function", "name": "module_@.py(%d): a_function_of_some_length", "pid": 1, "tid": 1, "ts": @00.0%d, "dur": 3.250, "args": {"Python parent id": @, "Python id": @%d, "Ev Idx": @}}`, i, 10+i, i)
+	}
+	b.WriteString(",\n" + `{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": @00.100, "dur": 50.000, "args": {"External id": @, "Record function id": 0, "Input type": ["c10::BFloat16", "c10::BFloat16"], "Input Dims": [[4096, 32], [32, 64]], "Ev Idx": @}}`)
+	b.WriteString(",\n" + `{"ph": "X", "cat": "cuda_runtime", "name": "hipLaunchKernel", "pid": 1, "tid": 1, "ts": @00.200, "dur": 5.000, "args": {"External id": @, "correlation": @, "kernel": "Cijk"}}`)
+	b.WriteString(",\n" + `{"ph": "X", "cat": "kernel", "name": "Cijk", "pid": 0, "tid": 0, "ts": @20.300, "dur": 40.000, "args": {"External id": @, "device": 0, "stream": 0, "correlation": @, "grid": [64, 1, 1], "block": [256, 1, 1]}}`)
+	for i, part := range strings.Split(b.String(), "@") {
+		if i > 0 {
+			g.places = append(g.places, len(g.round))
+			g.round = append(g.round, "0123456789"...)
+		}
+		g.round = append(g.round, part...)
+	}
 }
 
 // TestBL14BL15Memory reads generated traces of growing size: memory follows the events that are kept, not the file.
@@ -98,7 +107,7 @@ func TestBL14BL15Memory(t *testing.T) {
 	if err := tr.Check(); err != nil {
 		t.Fatal(err)
 	}
-	rounds := int(g.round)
+	rounds := int(g.rounds)
 	if len(tr.Ops) != rounds || len(tr.Launches) != rounds || len(tr.GPU) != rounds || tr.GPU[rounds-1].Op != trace.OpID(rounds-1) {
 		t.Errorf("%d operators, %d launches, %d GPU events, want %d of each", len(tr.Ops), len(tr.Launches), len(tr.GPU), rounds)
 	}

@@ -12,6 +12,7 @@ import (
 // TestDamageStaysLocal damages one byte of a trace at many places: whatever it was, no event but those that touch the
 // place is lost, and the file does not seem cut.
 func TestDamageStaysLocal(t *testing.T) {
+	t.Parallel()
 	g := &generator{size: 40_000}
 	var text bytes.Buffer
 	if _, err := text.ReadFrom(g); err != nil {

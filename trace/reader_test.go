@@ -107,6 +107,7 @@ func TestEventClone(t *testing.T) {
 
 // TestReaderSeesWhatLoadKeeps counts the GPU events of a real trace both ways.
 func TestReaderSeesWhatLoadKeeps(t *testing.T) {
+	t.Parallel()
 	path := realtraces.Path(t, realtraces.Flux)
 	f, err := os.Open(path)
 	if err != nil {
@@ -124,7 +125,7 @@ func TestReaderSeesWhatLoadKeeps(t *testing.T) {
 			}
 		}
 	}
-	tr := load(t, trace.LoadOptions{}, path)
+	tr := loadReal(t, realtraces.Flux)
 	if r.Err() != nil || int64(events) != tr.Files[0].Events || gpu != len(tr.GPU) {
 		t.Errorf("%d events, %d on the GPU, error %v; Load has %d and %d", events, gpu, r.Err(), tr.Files[0].Events, len(tr.GPU))
 	}

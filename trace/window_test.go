@@ -95,6 +95,7 @@ func allEvents(tr *trace.Trace) []trace.GPUID {
 }
 
 func TestWriteWindowReal(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{realtraces.SD35, realtraces.Flux, "other/llm_sglang_decode.json.gz", "other/h100_vit_classifier.json.gz",
 		"other/mi250_train_rocm62.json.gz", "other/cuda_multi_stream_sync.json.gz", "other/triton_example.json.gz"} {
 		t.Run(name, func(t *testing.T) {
@@ -108,6 +109,7 @@ func TestWriteWindowReal(t *testing.T) {
 }
 
 func TestWriteWindowWithStacks(t *testing.T) {
+	t.Parallel()
 	opts := trace.LoadOptions{Stacks: true}
 	tr, err := trace.Load(context.Background(), opts, realtraces.Path(t, realtraces.SD35))
 	if err != nil {
@@ -119,7 +121,8 @@ func TestWriteWindowWithStacks(t *testing.T) {
 
 // A merged trace comes back with its captured operators.
 func TestWriteWindowMerged(t *testing.T) {
-	merged, match, err := trace.MergeCapture(loadReal(t, realtraces.Flux), captureBeside(t, realtraces.Flux)...)
+	t.Parallel()
+	merged, match, err := trace.MergeCapture(loadReal(t, realtraces.Flux), trace.Capture{Trace: loadReal(t, realtraces.FluxCapture)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -88,6 +88,7 @@ func TestChunking(t *testing.T) {
 }
 
 func TestChunkingRealTrace(t *testing.T) {
+	t.Parallel()
 	text := realtraces.Text(t, realtraces.SD35)[:8<<20]
 	want := dump(bytes.NewReader(text), scan.Options{})
 	if got := dump(iotest.HalfReader(bytes.NewReader(text)), scan.Options{Window: 64}); got != want {
@@ -98,6 +99,7 @@ func TestChunkingRealTrace(t *testing.T) {
 // TestEventsAlone reads events one after the other and each on its own: what an event says does not depend on its
 // neighbours, whose wording it may share.
 func TestEventsAlone(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{realtraces.SD35, realtraces.FluxCapture} {
 		text := realtraces.Text(t, name)
 		s := scan.New(bytes.NewReader(text), scan.Options{})
@@ -146,6 +148,7 @@ func TestFailingReader(t *testing.T) {
 }
 
 func TestLongEvents(t *testing.T) {
+	t.Parallel()
 	long := `{"ph":"X","name":"` + strings.Repeat("x", 5000) + `"}`
 	text := `[{"ph":"X","name":"a"},` + long + `,{"ph":"X","name":"b"}]`
 	for _, window := range []int{16, 64, 1 << 16} {
@@ -198,6 +201,7 @@ func (r *repeater) Read(p []byte) (int, error) {
 
 // TestOffsetsBeyond2GiB reads a generated stream that is longer than an int32 counts, if it is allowed to take seconds.
 func TestOffsetsBeyond2GiB(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("reads 2 GiB")
 	}
