@@ -67,9 +67,8 @@ func Detect(devices []DeviceInfo) (*Spec, error) {
 		if err != nil {
 			return nil, err
 		}
-		if found == nil || found.Name() != s.Name() {
-			names = append(names, s.Name())
-			found = s
+		if !slices.Contains(names, s.Name()) {
+			names, found = append(names, s.Name()), s
 		}
 	}
 	if len(names) > 1 {

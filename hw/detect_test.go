@@ -100,6 +100,10 @@ func TestDetectRefuses(t *testing.T) {
 	if _, err := hw.Detect([]hw.DeviceInfo{{Name: "AMD Radeon Graphics", Major: 9}}); err == nil || strings.Contains(err.Error(), "H100") {
 		t.Errorf("AMD's generic name is no H100: %v", err)
 	}
+	_, err := hw.Detect([]hw.DeviceInfo{{Name: "AMD Instinct MI300X"}, {Name: "NVIDIA L40S"}, {Name: "AMD Instinct MI300X"}})
+	if errors.As(err, &mixed); len(mixed.Names) != 2 {
+		t.Errorf("each kind is named once: %v", err)
+	}
 	if _, err := hw.Detect(nil); !errors.Is(err, hw.ErrNoDevices) {
 		t.Errorf("no devices: %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/ditlens/ditlens/trace/record"
@@ -81,13 +82,16 @@ func printPlan(out io.Writer, framework, checkout, patches string, env func(stri
 		fmt.Fprintf(out, "add flags: %q\n", p.Flags)
 	}
 	for _, v := range p.Env {
-		fmt.Fprintf(out, "export %s=%q\n", v.Name, v.Value)
+		fmt.Fprintf(out, "export %s=%s\n", v.Name, quote(v.Value))
 	}
 	for _, n := range p.Notes {
 		fmt.Fprintln(out, "note:", n)
 	}
 	return nil
 }
+
+// quote makes one word of a text for a POSIX shell, which leaves everything between single quotes alone.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 func printWorkload(out io.Writer, w record.Workload, env func(string) string) error {
 	w, err := record.Describe(w, env)

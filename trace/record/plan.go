@@ -145,9 +145,9 @@ func (p *Plan) xdit(extra string) {
 		p.add(extra, "--profile_capture_phase", "")
 		p.add(extra, "--profile_with_stack", "")
 	}
-	args := strings.Join(append(strings.Fields(extra), p.Flags...), " ")
-	if len(p.Flags) == 0 {
-		args = extra
+	args := extra // as it is: it may hold quoted text
+	if len(p.Flags) > 0 {
+		args = strings.TrimLeft(extra+" "+strings.Join(p.Flags, " "), " ")
 	}
 	p.set(ExtraXDiTArgs, args)
 	if v, _ := flagValue(extra, "--profile_wait"); v == "0" {

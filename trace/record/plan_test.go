@@ -136,6 +136,7 @@ func TestPlan(t *testing.T) {
 		{"no checkout", nil, record.Request{Patches: patches}, "--profile_wait 1", record.NotAttempted},
 		{"no patch folder", nil, record.Request{Checkout: dir}, "--profile_wait 1", record.NotAttempted},
 		{"no git", nil, record.Request{Checkout: t.TempDir(), Patches: patches}, "--profile_wait 1", record.Unavailable},
+		{"quoted text stays", map[string]string{"EXTRA_XDIT_ARGS": "--prompt 'two  cats'"}, record.Request{}, "--prompt 'two  cats' --profile_wait 1", record.NotAttempted},
 		{"own value stays", map[string]string{"EXTRA_XDIT_ARGS": "--profile_wait=3"}, record.Request{}, "--profile_wait=3", record.NotAttempted},
 	}
 	for _, tt := range tests {
