@@ -9,7 +9,7 @@ import (
 )
 
 // findWorkloadType tells diffusion from other work, by evidence that it lists. Diffusion needs a marker of it, or denoising
-// steps with a second witness: a convolutional decode behind them, or full attention of equal shape in every step.
+// steps with two witnesses of three: full attention in every step, adaLN modulation, a convolutional decode behind them.
 func (in *analysis) findWorkloadType(stated string) {
 	if stated != "" && stated != "auto" {
 		in.WorkloadType = stated
@@ -129,6 +129,15 @@ func (e *evidence) structure() {
 	}
 	if causal > full {
 		e.add(&e.llm, 1, "%d steps whose attention is causal", len(e.Split.Steps))
+	}
+	adaLN := 0
+	for _, m := range e.Modulation {
+		if m.Phase == string(split.Denoise) {
+			adaLN += m.Count
+		}
+	}
+	if adaLN >= len(e.Split.Steps) {
+		e.add(&e.diffusion, 1, "%s adaLN modulations in the steps", count(adaLN))
 	}
 	if conv > 0 {
 		e.add(&e.diffusion, 1, "a convolutional decode of %s behind the steps", duration(conv))

@@ -13,7 +13,7 @@ import (
 // Perfetto and other readers of such traces. The order of events does not matter. Compress it by giving a compressor as w.
 //
 // With the events go their launches, the operators that own and enclose them with all arguments, their module frames, the
-// host ranges and waits between the first and the last of the launches, the GPU-side ranges between the events, and what the
+// waits between the first and the last of the launches, the ranges that hold work of the window and no other, and what the
 // file says of the machine. Reading it back gives the same events, times, launches, operators and arguments; durations that
 // were repaired stay repaired. Times keep their origin and are exact.
 //
@@ -187,33 +187,67 @@ func (win *window) placeModules(t *Trace, ops []OpID) {
 	}
 }
 
-// collectAnnotations keeps the host ranges that overlap the launches and the GPU-side ranges that overlap the events.
+// collectAnnotations keeps the ranges that hold work of the window and none that is left out: a range around a whole run would
+// claim that its rest had been recorded.
 func (win *window) collectAnnotations(t *Trace) {
-	var host, device span
-	for i, id := range win.launches {
-		l := &t.Launches[id]
-		if i == 0 {
-			host.start, host.end = l.Start, l.End()
-		}
-		host.start, host.end = min(host.start, l.Start), max(host.end, l.End())
+	inside, outside := newCoverage(), newCoverage()
+	kept := make(map[GPUID]bool, len(win.gpu))
+	for _, id := range win.gpu {
+		kept[id] = true
 	}
-	for i, id := range win.gpu {
-		g := &t.GPU[id]
-		if i == 0 {
-			device.start, device.end = g.Start, g.End()
+	for id := range t.GPU {
+		if kept[GPUID(id)] {
+			inside.add(t, GPUID(id))
+		} else {
+			outside.add(t, GPUID(id))
 		}
-		device.end = max(device.end, g.End())
 	}
+	inside.sort()
+	outside.sort()
 	for i := range t.Annotations {
-		a := &t.Annotations[i]
-		s := host
-		if a.GPU {
-			s = device
-		}
-		if a.Start < s.end && s.start < a.End() {
+		if a := &t.Annotations[i]; inside.in(a) && !outside.in(a) {
 			win.annotations = append(win.annotations, i)
 		}
 	}
+}
+
+// coverage tells whether ranges hold work: by when it was launched on the host, or by when it began on its stream.
+type coverage struct {
+	host    []time.Duration
+	streams map[streamID][]time.Duration
+}
+
+type streamID struct {
+	device int32
+	stream int64
+}
+
+func newCoverage() *coverage { return &coverage{streams: make(map[streamID][]time.Duration)} }
+
+func (c *coverage) add(t *Trace, id GPUID) {
+	g := &t.GPU[id]
+	k := streamID{g.Device, g.Stream}
+	c.streams[k] = append(c.streams[k], g.Start)
+	if g.Launch != None {
+		c.host = append(c.host, t.Launches[g.Launch].Start)
+	}
+}
+
+func (c *coverage) sort() {
+	slices.Sort(c.host)
+	for _, s := range c.streams {
+		slices.Sort(s)
+	}
+}
+
+// in reports whether a range holds any of the work.
+func (c *coverage) in(a *Annotation) bool {
+	at := c.host
+	if a.GPU {
+		at = c.streams[streamID{a.Device, a.Stream}]
+	}
+	i, _ := slices.BinarySearch(at, a.Start)
+	return i < len(at) && at[i] < a.End()
 }
 
 func (win *window) collectThreads(t *Trace) {
