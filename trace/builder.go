@@ -76,8 +76,8 @@ func (b *Builder) Annotation(a Annotation) { b.annotations.add(a) }
 // Frame adds a Python call. Its Thread must come from Thread.
 func (b *Builder) Frame(f Frame) { b.frames.add(f) }
 
-// Diagnose adds a finding about the input.
-func (b *Builder) Diagnose(d Diagnostic) { b.diagnostics = append(b.diagnostics, d) }
+// diagnose adds a finding about the input.
+func (b *Builder) diagnose(d Diagnostic) { b.diagnostics = append(b.diagnostics, d) }
 
 // Inputs returns the shared value of the given arguments: equal arguments give the same pointer.
 func (b *Builder) Inputs(in Inputs) *Inputs { return b.inputs.share(in) }

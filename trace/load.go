@@ -77,7 +77,7 @@ func (l *loader) file(path string) error {
 		err := l.text(f, src)
 		if f.Format == "zip" && errors.Is(err, ErrNotTrace) {
 			skipped++
-			l.builder.Diagnose(Diagnostic{"member_skipped", Info, 1, err.Error()})
+			l.builder.diagnose(Diagnostic{"member_skipped", Info, 1, err.Error()})
 			return nil
 		}
 		return err

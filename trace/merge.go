@@ -24,7 +24,7 @@ func (b *Builder) mergeHeader(h Header, path string, since mark) {
 		b.shift(since, h.BaseTime-b.header.BaseTime)
 	}
 	if h.Rank != b.header.Rank && b.header.Rank != -1 {
-		b.Diagnose(Diagnostic{"several_ranks", Warning, 1, fmt.Sprintf("%s is of rank %d, earlier files of rank %d", path, h.Rank, b.header.Rank)})
+		b.diagnose(Diagnostic{"several_ranks", Warning, 1, fmt.Sprintf("%s is of rank %d, earlier files of rank %d", path, h.Rank, b.header.Rank)})
 		b.header.Rank = -1
 	}
 	b.header.WorldSize = max(b.header.WorldSize, h.WorldSize)
@@ -53,7 +53,7 @@ func (b *Builder) resolveRank(h *Header, path string) {
 	case h.Rank == -1:
 		h.Rank = named
 	case named != -1 && named != h.Rank:
-		b.Diagnose(Diagnostic{"rank_conflict", Warning, 1, fmt.Sprintf("%s says that it is of rank %d; its name says %d", path, h.Rank, named)})
+		b.diagnose(Diagnostic{"rank_conflict", Warning, 1, fmt.Sprintf("%s says that it is of rank %d; its name says %d", path, h.Rank, named)})
 	}
 }
 

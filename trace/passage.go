@@ -142,7 +142,7 @@ func (p *passage) ended() error {
 // settle completes the file's record after the last byte.
 func (p *passage) settle(src *source) error {
 	if open := p.decoder.finish(p.last); open > 0 {
-		p.loader.builder.Diagnose(Diagnostic{"unclosed_events", Warning, open, p.file.Path + ": events began and never ended"})
+		p.loader.builder.diagnose(Diagnostic{"unclosed_events", Warning, open, p.file.Path + ": events began and never ended"})
 	}
 	p.file.JSONBytes = p.scanner.Offset()
 	if p.file.SHA256 == "" {
