@@ -1,6 +1,7 @@
 package perfmodel
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/ditlens/ditlens/hw"
@@ -108,26 +109,25 @@ func (r *reading) listSizes(list []trace.Arg) (n, unique int64) {
 	return n, unique
 }
 
-// elementSize reads the size of an element off a kernel's name, as "CatArrayBatchedCopy<OpaqueType<2u>, …>" tells it.
+// elementSize reads the size of an element off a kernel's name: of one that concatenates by its first type argument
+// ("CatArrayBatchedCopy<OpaqueType<2u>, …>", which is known by its size only), of a plain copy by the type that it names.
 func elementSize(kernel string) (int64, bool) {
-	if _, rest, ok := strings.Cut(kernel, "OpaqueType<"); ok && len(rest) > 1 && rest[0] >= '1' && rest[0] <= '8' {
-		if rest[1] == 'u' || rest[1] == '>' {
-			return int64(rest[0] - '0'), true
+	if _, args, ok := strings.Cut(kernel, "CatArrayBatchedCopy"); ok {
+		_, args, _ = strings.Cut(args, "<")
+		first, _, _ := strings.Cut(args, ",")
+		if _, size, ok := strings.Cut(first, "OpaqueType<"); ok {
+			n, err := strconv.ParseInt(strings.TrimRight(size, "u>"), 10, 64)
+			return n, err == nil && n > 0 && n <= 16
 		}
-		return 16, rest[0] == '1' && rest[1] == '6'
-	}
-	for _, word := range [...]string{"c10::BFloat16", "c10::Half", "c10::Float8"} {
-		if strings.Contains(kernel, word) {
-			if word == "c10::Float8" {
-				return 1, true
-			}
-			return 2, true
+		if s, ok := storageOf(first); ok {
+			return s.bytes, true
 		}
 	}
-	for _, word := range [...]string{"Copy<float", "Copy_contig<float", "Copy_vectorized<float"} {
-		if strings.Contains(kernel, word) {
-			return 4, true
-		}
+	switch {
+	case strings.Contains(kernel, "c10::BFloat16"), strings.Contains(kernel, "c10::Half"):
+		return 2, true
+	case strings.Contains(kernel, "c10::Float8"):
+		return 1, true
 	}
 	return 0, false
 }

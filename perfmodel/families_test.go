@@ -109,7 +109,20 @@ func TestCopiesAndFills(t *testing.T) {
 	wants(t, call("aten::arange", append(scalars("0", "10", "3"), i64(0))...), 0, 32)
 	refused(t, call("aten::arange", scalars("0", "10", "-3", "", "", "", "False")...), "agree")
 	refused(t, call("aten::arange", scalars("0", "10", "0", "", "", "", "False")...), "agree")
-	refused(t, call("aten::cat", tensors(bf16(4, 8), bf16(4, 8)), number("0")), "element type")
+	cat := func(kernel string) *perfmodel.Call {
+		return with(call("aten::cat", tensors(bf16(4, 8), bf16(4, 8)), number("0")), func(c *perfmodel.Call) { c.Kernel = kernel })
+	}
+	for kernel, size := range map[string]int64{
+		"void CatArrayBatchedCopy_contig<at::native::(anonymous namespace)::OpaqueType<16u>, unsigned int, 2, 128, 1>(int)": 16,
+		"void CatArrayBatchedCopy<OpaqueType<4>, unsigned int, 2, 128, 1>(int)":                                             4,
+		"void at::native::CatArrayBatchedCopy_aligned16_contig<long, unsigned int, 1, 128>(int)":                            8,
+		"void HIPCatArrayBatchedCopy<c10::Half, unsigned int, 3, 128>(int)":                                                 2,
+		"void elementwise_kernel<direct_copy_kernel_cuda(c10::BFloat16)>":                                                   2,
+	} {
+		wants(t, cat(kernel), 0, 2*64*size)
+	}
+	refused(t, cat(""), "element type")
+	refused(t, cat("void CatArrayBatchedCopy<OpaqueType<99u>, unsigned int>"), "element type")
 
 	wants(t, call("aten::embedding", bf16(49408, 768), i64(1, 77), number("-1")), 0, 77*8+2*77*768*2)
 	wants(t, call("aten::index_select", bf16(49408, 768), number("-2"), i64(77)), 0, 77*8+2*77*768*2)

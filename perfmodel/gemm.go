@@ -201,13 +201,13 @@ func (g *gemm) resultOf(in *reading, a *Tensor, w *Work) storage {
 
 // resultCode reads an out_dtype argument. None means the type of A, but None and "not recorded" look alike unless a
 // later argument shows that values were recorded.
-func (in *reading) resultCode(i int, a *Tensor, w *Work) storage {
-	if code, ok := in.call.Int(i); ok {
+func (r *reading) resultCode(i int, a *Tensor, w *Work) storage {
+	if code, ok := r.call.Int(i); ok {
 		s, known := storageOfCode(code)
-		in.require(known, "result type")
+		r.require(known, "result type")
 		return s
 	}
-	if _, recorded := in.call.Bool(i + 1); recorded || a.store > 1 {
+	if _, recorded := r.call.Bool(i + 1); recorded || a.store > 1 {
 		return a.storage()
 	}
 	w.doubt(Estimated, "the result's type is not recorded: bf16 assumed")
@@ -215,10 +215,10 @@ func (in *reading) resultCode(i int, a *Tensor, w *Work) storage {
 }
 
 // scales returns the bytes of scale tensors. A single scale is passed by value or stays in cache.
-func (in *reading) scales(positions [2]int) int64 {
+func (r *reading) scales(positions [2]int) int64 {
 	var n int64
 	for _, i := range positions {
-		if s, ok := in.optional(i); ok && s.Elements() > 1 {
+		if s, ok := r.optional(i); ok && s.Elements() > 1 {
 			n = sum(n, s.Bytes())
 		}
 	}

@@ -1,6 +1,7 @@
 package perfmodel
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ditlens/ditlens/hw"
@@ -217,14 +218,5 @@ func (p *pointers) updatedInPlace(s space, addmm bool) bool {
 		return false
 	}
 	width := p.first.last(0)
-	return contains(p.vectors[:p.nVectors], width) && !contains(p.widths[:p.nWidths], width)
-}
-
-func contains(list []int64, x int64) bool {
-	for _, v := range list {
-		if v == x {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(p.vectors[:p.nVectors], width) && !slices.Contains(p.widths[:p.nWidths], width)
 }
