@@ -14,7 +14,7 @@ import (
 func collectiveModels() []Entry {
 	doc := "bytes that a rank sends over the peer links: 2(n-1)/n of the buffer for all-reduce, (n-1)/n for " +
 		"gather, scatter and all-to-all"
-	m := Func(Info{"collective.recorded", doc, Communication, false}, collective)
+	m := Func(Info{Name: "collective.recorded", Doc: doc, Category: Communication}, collective)
 	return []Entry{{Model: m, Match: func(c *Call) bool {
 		return c.Inputs != nil && c.Inputs.Extra != nil && c.Inputs.Extra["Collective name"] != ""
 	}}}

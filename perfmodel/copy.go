@@ -13,15 +13,15 @@ import (
 
 func copyModels() []Entry {
 	return []Entry{
-		forOps(Info{"copy.copy", "unique elements of the source read, the target written; over a link: the payload",
-			Copy, false},
+		forOps(Info{Name: "copy.copy", Doc: "unique elements of the source read, the target written; over a link: the payload",
+			Category: Copy},
 			copyTo, "aten::copy_"),
-		forOps(Info{"copy.scalar", "one element over the host link", Memcpy, false},
+		forOps(Info{Name: "copy.scalar", Doc: "one element over the host link", Category: Memcpy},
 			copyScalar, "aten::_local_scalar_dense"),
-		forOps(Info{"copy.cat", "each member read and written; the element size by an out= argument or the " +
-			"kernel's name", Copy, false},
+		forOps(Info{Name: "copy.cat", Doc: "each member read and written; the element size by an out= argument or the " +
+			"kernel's name", Category: Copy},
 			cat, "aten::cat", "aten::concat", "aten::_cat"),
-		forOps(Info{"copy.triangle", "the tensor read and written once", Copy, false},
+		forOps(Info{Name: "copy.triangle", Doc: "the tensor read and written once", Category: Copy},
 			sameShape, "aten::tril", "aten::triu", "aten::roll", "aten::flip"),
 	}
 }
@@ -135,7 +135,7 @@ func elementSize(kernel string) (int64, bool) {
 // memcpyModels are for copies and fills of the runtime that no operator is known for.
 func memcpyModels() []Entry {
 	doc := "the recorded payload: over the host or peer link once, within the device read and written, a fill written"
-	return []Entry{forPatterns(Info{"copy.runtime", doc, Memcpy, false},
+	return []Entry{forPatterns(Info{Name: "copy.runtime", Doc: doc, Category: Memcpy},
 		runtimeCopy, "Memcpy*", "Memset*", "MEMORY_COPY_*")}
 }
 

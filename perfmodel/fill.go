@@ -16,14 +16,14 @@ func fillModels() []Entry {
 		}
 	}
 	return []Entry{
-		forOps(Info{"fill.value", "the tensor written once", Fill, false},
+		forOps(Info{Name: "fill.value", Doc: "the tensor written once", Category: Fill},
 			filled(""), "aten::fill_"),
-		forOps(Info{"fill.zero", "the tensor written once", Fill, true},
+		forOps(Info{Name: "fill.zero", Doc: "the tensor written once", Category: Fill, Wrapper: true},
 			filled(""), "aten::zero_"),
-		forOps(Info{"fill.random", "the tensor written once", Fill, false},
+		forOps(Info{Name: "fill.random", Doc: "the tensor written once", Category: Fill},
 			filled("random numbers"), "aten::normal_", "aten::uniform_", "aten::random_", "aten::exponential_",
 			"aten::log_normal_", "aten::cauchy_", "aten::geometric_"),
-		forOps(Info{"fill.range", "the numbers from start to end by step written once", Fill, false},
+		forOps(Info{Name: "fill.range", Doc: "the numbers from start to end by step written once", Category: Fill},
 			arange, "aten::arange"),
 	}
 }

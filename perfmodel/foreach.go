@@ -18,10 +18,10 @@ const foreachOps = `add sub mul div neg abs sqrt rsqrt reciprocal exp log pow ma
 
 func foreachModels() []Entry {
 	entries := []Entry{
-		forOps(Info{"copy.foreach", "each member of the lists read and written; the element types by the kernel's name",
-			Copy, true},
+		forOps(Info{Name: "copy.foreach", Doc: "each member of the lists read and written; the element types by the kernel's name",
+			Category: Copy, Wrapper: true},
 			foreachCopy, "aten::_foreach_copy_"),
-		forOps(Info{"fill.foreach", "each member of the list written; the element type by the kernel's name", Fill, true},
+		forOps(Info{Name: "fill.foreach", Doc: "each member of the list written; the element type by the kernel's name", Category: Fill, Wrapper: true},
 			foreachZero, "aten::_foreach_zero_"),
 	}
 	arithmetic := " " + strings.Join(strings.Fields(foreachOps), " ") + " "
@@ -32,7 +32,7 @@ func foreachModels() []Entry {
 		doc := "all lists read and as much as the first written, nominal operations an element: " +
 			strconv.FormatInt(p.flops, 10) + "; the element type by the kernel's name"
 		name := "aten::_foreach_" + p.op
-		entries = append(entries, forOps(Info{"foreach." + p.op, doc, Elementwise, true}, p.foreach, name, name+"_"))
+		entries = append(entries, forOps(Info{Name: "foreach." + p.op, Doc: doc, Category: Elementwise, Wrapper: true}, p.foreach, name, name+"_"))
 	}
 	return entries
 }

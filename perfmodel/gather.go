@@ -7,7 +7,7 @@ import "strings"
 
 func gatherModels() []Entry {
 	entry := func(name, doc string, wrapper bool, work func(*Call) (Work, error), ops ...string) Entry {
-		return Entry{Model: Func(Info{name, doc, Gather, wrapper}, work), Ops: ops}
+		return Entry{Model: Func(Info{Name: name, Doc: doc, Category: Gather, Wrapper: wrapper}, work), Ops: ops}
 	}
 	const doc = "the index, the lesser of table and result, and the result once"
 	return []Entry{
@@ -21,10 +21,10 @@ func gatherModels() []Entry {
 		entry("gather.index_put", "the values read and written; the indices are rarely recorded, a lower bound", false,
 			indexPut,
 			"aten::index_put", "aten::index_put_", "aten::_index_put_impl_"),
-		forOps(Info{"reduce.sort", "the tensor once, values and indices once; the passes of a sort are not " +
-			"counted", Reduction, false},
+		forOps(Info{Name: "reduce.sort", Doc: "the tensor once, values and indices once; the passes of a sort are not " +
+			"counted", Category: Reduction},
 			sorted, "aten::sort"),
-		forOps(Info{"reduce.topk", "the tensor once and what is found", Reduction, false}, topK, "aten::topk"),
+		forOps(Info{Name: "reduce.topk", Doc: "the tensor once and what is found", Category: Reduction}, topK, "aten::topk"),
 		entry("gather.nonzero", "the tensor once; how much is found is not recorded, a lower bound", false, nonzero,
 			"aten::nonzero", "aten::masked_select"),
 	}

@@ -7,12 +7,12 @@ import "github.com/ditlens/ditlens/hw"
 
 func groupedModels() []Entry {
 	entry := func(name, doc string, work func(*Call) (Work, error), ops ...string) Entry {
-		return Entry{Model: Func(Info{name, doc, GEMM, false}, work), Ops: ops}
+		return Entry{Model: Func(Info{Name: name, Doc: doc, Category: GEMM}, work), Ops: ops}
 	}
 	const experts = "2KN a row of a token and expert; the weights of at most as many experts as there are rows are read"
 	return []Entry{
-		forPatterns(Info{"gemm.primus", "2MNK by the flags of transposition; operands, scales and the result once",
-			GEMM, false},
+		forPatterns(Info{Name: "gemm.primus", Doc: "2MNK by the flags of transposition; operands, scales and the result once",
+			Category: GEMM},
 			primus, "primus_turbo*::hipblaslt_gemm_fp8", "primus_turbo*::hipblaslt_gemm_fp4"),
 		entry("gemm.transformer_engine", "2MNK, K by the flag of A; operands, bias and the result once",
 			transformerEngine, "tex_ts::te_gemm_ts"),
@@ -32,7 +32,7 @@ func groupedModels() []Entry {
 			"aiter::ck_moe_stage1", "aiter::ck_moe_stage1_fwd"),
 		entry("gemm.moe_stage2", experts+"; the weight is (E,N,K)", func(c *Call) (Work, error) { return moe(c, 2) },
 			"aiter::ck_moe_stage2", "aiter::ck_moe_stage2_fwd"),
-		forPatterns(Info{"gemm.moe_fused", experts + "; both products in one kernel", GEMM, false},
+		forPatterns(Info{Name: "gemm.moe_fused", Doc: experts + "; both products in one kernel", Category: GEMM},
 			fusedMoE, "aiter::fmoe*"),
 	}
 }

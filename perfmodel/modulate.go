@@ -7,10 +7,10 @@ import "github.com/ditlens/ditlens/hw"
 
 func modulationModels() []Entry {
 	entry := func(name, doc string, category Category, work func(*Call) (Work, error), ops ...string) Entry {
-		return Entry{Model: Func(Info{name, doc, category, false}, work), Ops: ops}
+		return Entry{Model: Func(Info{Name: name, Doc: doc, Category: category}, work), Ops: ops}
 	}
 	return []Entry{
-		forPatterns(Info{"modulation.layer_norm", "12n; the tensor in and out, scale and shift", Modulation, false},
+		forPatterns(Info{Name: "modulation.layer_norm", Doc: "12n; the tensor in and out, scale and shift", Category: Modulation},
 			modulate, "*::fused_ln_modulate", "*::fused_layernorm_modulate", "*::adaln_modulate"),
 		entry("activation.silu_mul", "5 an output; two halves in, one out", Elementwise, gated(5),
 			"aiter::silu_and_mul", "_C::silu_and_mul"),
@@ -21,12 +21,12 @@ func modulationModels() []Entry {
 		entry("activation.gelu_tanh_mul", "10 an output; two halves in, one out", Elementwise, gated(10),
 			"aiter::gelu_tanh_and_mul", "_C::gelu_tanh_and_mul"),
 		entry("activation.glu", "5 an output; two halves in, one out", Elementwise, glu, "aten::glu"),
-		forPatterns(Info{"rope.in_place", "3n; every argument once, among them the result", Rope, false},
+		forPatterns(Info{Name: "rope.in_place", Doc: "3n; every argument once, among them the result", Category: Rope},
 			ropeInto, "aiter::rope*_impl"),
 		entry("rope.query_key", "3n; query and key in and out, positions, and as much of the table as there are "+
 			"positions", Rope,
 			ropeQueryKey, "_C::rotary_embedding", "sgl_kernel::rotary_embedding"),
-		forPatterns(Info{"rope.functional", "3n; the tensor in and out, and the tables", Rope, false},
+		forPatterns(Info{Name: "rope.functional", Doc: "3n; the tensor in and out, and the tables", Category: Rope},
 			rope, "aiter::rope*_fwd"),
 	}
 }

@@ -35,16 +35,16 @@ func normModels() []Entry {
 			"aiter::rmsnorm2d_fwd", "aiter::rmsnorm2d_fwd_ck"),
 		out.entry("norm.rms_out", "4n + 2 a row; the tensor in and out and the weight; the result is argument 0",
 			"aiter::rmsnorm", "_C::rms_norm"),
-		forOps(Info{"norm.rms_added", "4n + 2 a row + n; tensor and residual in, sum and result out, and " +
-			"the weight", Norm, false},
+		forOps(Info{Name: "norm.rms_added", Doc: "4n + 2 a row + n; tensor and residual in, sum and result out, and " +
+			"the weight", Category: Norm},
 			addedRMS, "aiter::rmsnorm2d_fwd_with_add", "aiter::rmsnorm2d_fwd_with_add_ck", "aiter::add_rmsnorm"),
-		forOps(Info{"norm.rms_added_in_place", "4n + 2 a row + n; tensor and residual in and out, and the " +
-			"weight", Norm, false},
+		forOps(Info{Name: "norm.rms_added_in_place", Doc: "4n + 2 a row + n; tensor and residual in and out, and the " +
+			"weight", Category: Norm},
 			addedRMSInPlace, "_C::fused_add_rms_norm", "sgl_kernel::fused_add_rmsnorm"),
-		forOps(Info{"norm.group", "5n and 6 a channel for its scale and shift; the tensor in and out once, " +
-			"weight and bias", Norm, false},
+		forOps(Info{Name: "norm.group", Doc: "5n and 6 a channel for its scale and shift; the tensor in and out once, " +
+			"weight and bias", Category: Norm},
 			groupNorm, "aten::native_group_norm", "aten::group_norm", "aiter::_groupnorm_run"),
-		forOps(Info{"norm.batch", "2n at inference; the tensor in and out and four vectors a channel", Norm, false},
+		forOps(Info{Name: "norm.batch", Doc: "2n at inference; the tensor in and out and four vectors a channel", Category: Norm},
 			batchNorm, "aten::batch_norm", "aten::native_batch_norm", "aten::cudnn_batch_norm",
 			"aten::miopen_batch_norm", "aten::_batch_norm_impl_index"),
 	}

@@ -77,7 +77,7 @@ func pointwiseModels() []Entry {
 		if !strings.HasSuffix(p.op, "_") {
 			ops = append(ops, ops[0]+"_")
 		}
-		entries = append(entries, forOps(Info{"pointwise." + p.op, doc, Elementwise, false}, p.work, ops...))
+		entries = append(entries, forOps(Info{Name: "pointwise." + p.op, Doc: doc, Category: Elementwise}, p.work, ops...))
 	}
 	return entries
 }

@@ -9,7 +9,7 @@ func poolModels() []Entry {
 	entry := func(name string, spatial int, p pooling, ops ...string) Entry {
 		work := func(c *Call) (Work, error) { return p.work(c, spatial) }
 		const doc = "the tensor read and the result written once, one operation an element of each window"
-		return forOps(Info{name, doc, Reduction, false}, work, ops...)
+		return forOps(Info{Name: name, Doc: doc, Category: Reduction}, work, ops...)
 	}
 	average := pooling{stride: 2, padding: 3, dilation: none, ceil: 4}
 	most := pooling{stride: 2, padding: 3, dilation: 4, ceil: 5}
@@ -22,7 +22,7 @@ func poolModels() []Entry {
 		entry("pool.max2d", 2, most, "aten::max_pool2d"),
 		entry("pool.max2d_indices", 2, indices, "aten::max_pool2d_with_indices"),
 		entry("pool.max3d_indices", 3, indices, "aten::max_pool3d_with_indices"),
-		forOps(Info{"pool.adaptive2d", "the tensor read and the result written once, one operation an element", Reduction, false},
+		forOps(Info{Name: "pool.adaptive2d", Doc: "the tensor read and the result written once, one operation an element", Category: Reduction},
 			adaptivePool, "aten::adaptive_avg_pool2d", "aten::_adaptive_avg_pool2d"),
 	}
 }

@@ -9,7 +9,7 @@ func quantizeModels() []Entry {
 	doc := "every tensor argument once, 3 an element of the inputs; a result that is no argument is taken as " +
 		"one byte an element"
 	return []Entry{
-		forPatterns(Info{"quantize.kernel", doc, Quantize, false},
+		forPatterns(Info{Name: "quantize.kernel", Doc: doc, Category: Quantize},
 			quantize, "sage_quant*", "aiter::*quant*", "_C::*quant*", "sgl_kernel::*quant*", "mylib::*quant*",
 			"bitsandbytes::int8_vectorwise_quant"),
 	}

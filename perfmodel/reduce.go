@@ -46,19 +46,19 @@ func reductionModels() []Entry {
 			doc += "; between two tensors pointwise"
 			work = r.extreme
 		}
-		entries = append(entries, Entry{Model: Func(Info{"reduce." + r.op, doc, Reduction, false}, work),
+		entries = append(entries, Entry{Model: Func(Info{Name: "reduce." + r.op, Doc: doc, Category: Reduction}, work),
 			Ops: []string{"aten::" + r.op}})
 	}
 	soft := func(name string, wrapper bool, ops ...string) Entry {
-		return Entry{Model: Func(Info{name, "5 an element; the tensor in and out, in fp32 with half_to_float",
-			Softmax, wrapper}, softmax), Ops: ops}
+		return Entry{Model: Func(Info{Name: name, Doc: "5 an element; the tensor in and out, in fp32 with half_to_float",
+			Category: Softmax, Wrapper: wrapper}, softmax), Ops: ops}
 	}
 	return append(entries, soft("softmax.kernel", false, "aten::_softmax", "aten::_log_softmax", "aten::_safe_softmax"),
 		soft("softmax.softmax", true, "aten::softmax", "aten::log_softmax"),
-		forOps(Info{"reduce.scan", "one an element; the tensor in and out", Reduction, false},
+		forOps(Info{Name: "reduce.scan", Doc: "one an element; the tensor in and out", Category: Reduction},
 			scan, "aten::cumsum", "aten::cumprod"),
-		forOps(Info{"loss.mse", "3 an element; both tensors read, one element written, or all without reduction",
-			Elementwise, false},
+		forOps(Info{Name: "loss.mse", Doc: "3 an element; both tensors read, one element written, or all without reduction",
+			Category: Elementwise},
 			mseLoss, "aten::mse_loss"))
 }
 

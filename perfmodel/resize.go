@@ -13,7 +13,7 @@ func resizeModels() []Entry {
 	upsample := func(name string, flops int64, spatial int, ops ...string) Entry {
 		doc := "the input read and the output written once, " + strconv.FormatInt(flops, 10) + " operations an output"
 		work := func(c *Call) (Work, error) { return upsampled(c, flops, spatial) }
-		return Entry{Model: Func(Info{"resize." + name, doc, Copy, false}, work), Ops: ops}
+		return Entry{Model: Func(Info{Name: "resize." + name, Doc: doc, Category: Copy}, work), Ops: ops}
 	}
 	return []Entry{
 		upsample("nearest1d", 0, 1, "aten::upsample_nearest1d", "aten::_upsample_nearest_exact1d"),
@@ -23,7 +23,7 @@ func resizeModels() []Entry {
 		upsample("bilinear2d", 7, 2, "aten::upsample_bilinear2d", "aten::_upsample_bilinear2d_aa"),
 		upsample("trilinear3d", 15, 3, "aten::upsample_trilinear3d"),
 		upsample("bicubic2d", 35, 2, "aten::upsample_bicubic2d", "aten::_upsample_bicubic2d_aa"),
-		forOps(Info{"resize.pad", "the input read and the output written once", Copy, false},
+		forOps(Info{Name: "resize.pad", Doc: "the input read and the output written once", Category: Copy},
 			pad, "aten::constant_pad_nd", "aten::replication_pad1d", "aten::replication_pad2d",
 			"aten::replication_pad3d", "aten::reflection_pad1d", "aten::reflection_pad2d",
 			"aten::reflection_pad3d", "aten::_pad_circular"),

@@ -16,7 +16,7 @@ import (
 func tritonModels() []Entry {
 	doc := "each tensor once, clamped to the iteration space, an in-place update twice; nominal operations by " +
 		"the fused operators"
-	return []Entry{forPatterns(Info{"triton.inductor", doc, Triton, false},
+	return []Entry{forPatterns(Info{Name: "triton.inductor", Doc: doc, Category: Triton},
 		inductor, "triton_*")}
 }
 
