@@ -21,7 +21,7 @@ type conv struct {
 
 func convModels() []Entry {
 	entry := func(name, doc string, v conv, wrapper bool, ops ...string) Entry {
-		return Entry{Model: Func(Info{Name: name, Doc: doc, Category: Conv, Wrapper: wrapper}, v.work), Ops: ops}
+		return forOps(Info{Name: name, Doc: doc, Category: Conv, Wrapper: wrapper}, v.work, ops...)
 	}
 	general := conv{bias: 2, stride: 3, padding: 4, dilation: 5, transposed: 6, outputPadding: 7, groups: 8}
 	functional := conv{bias: 2, stride: 3, padding: 4, dilation: 5, groups: 6, transposed: none, outputPadding: none}

@@ -7,7 +7,7 @@ import "strings"
 
 func gatherModels() []Entry {
 	entry := func(name, doc string, wrapper bool, work func(*Call) (Work, error), ops ...string) Entry {
-		return Entry{Model: Func(Info{Name: name, Doc: doc, Category: Gather, Wrapper: wrapper}, work), Ops: ops}
+		return forOps(Info{Name: name, Doc: doc, Category: Gather, Wrapper: wrapper}, work, ops...)
 	}
 	const doc = "the index, the lesser of table and result, and the result once"
 	return []Entry{

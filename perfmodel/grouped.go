@@ -7,7 +7,7 @@ import "github.com/ditlens/ditlens/hw"
 
 func groupedModels() []Entry {
 	entry := func(name, doc string, work func(*Call) (Work, error), ops ...string) Entry {
-		return Entry{Model: Func(Info{Name: name, Doc: doc, Category: GEMM}, work), Ops: ops}
+		return forOps(Info{Name: name, Doc: doc, Category: GEMM}, work, ops...)
 	}
 	const experts = "2KN a row of a token and expert; the weights of at most as many experts as there are rows are read"
 	return []Entry{

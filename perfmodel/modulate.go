@@ -7,7 +7,7 @@ import "github.com/ditlens/ditlens/hw"
 
 func modulationModels() []Entry {
 	entry := func(name, doc string, category Category, work func(*Call) (Work, error), ops ...string) Entry {
-		return Entry{Model: Func(Info{Name: name, Doc: doc, Category: category}, work), Ops: ops}
+		return forOps(Info{Name: name, Doc: doc, Category: category}, work, ops...)
 	}
 	return []Entry{
 		forPatterns(Info{Name: "modulation.layer_norm", Doc: "12n; the tensor in and out, scale and shift", Category: Modulation},

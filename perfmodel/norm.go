@@ -15,7 +15,7 @@ type norm struct {
 }
 
 func (n norm) entry(name, doc string, ops ...string) Entry {
-	return Entry{Model: Func(Info{Name: name, Doc: doc, Category: Norm}, n.work), Ops: ops}
+	return forOps(Info{Name: name, Doc: doc, Category: Norm}, n.work, ops...)
 }
 
 func normModels() []Entry {

@@ -46,12 +46,11 @@ func reductionModels() []Entry {
 			doc += "; between two tensors pointwise"
 			work = r.extreme
 		}
-		entries = append(entries, Entry{Model: Func(Info{Name: "reduce." + r.op, Doc: doc, Category: Reduction}, work),
-			Ops: []string{"aten::" + r.op}})
+		entries = append(entries, forOps(Info{Name: "reduce." + r.op, Doc: doc, Category: Reduction}, work, "aten::"+r.op))
 	}
 	soft := func(name string, wrapper bool, ops ...string) Entry {
-		return Entry{Model: Func(Info{Name: name, Doc: "5 an element; the tensor in and out, in fp32 with half_to_float",
-			Category: Softmax, Wrapper: wrapper}, softmax), Ops: ops}
+		return forOps(Info{Name: name, Doc: "5 an element; the tensor in and out, in fp32 with half_to_float",
+			Category: Softmax, Wrapper: wrapper}, softmax, ops...)
 	}
 	return append(entries, soft("softmax.kernel", false, "aten::_softmax", "aten::_log_softmax", "aten::_safe_softmax"),
 		soft("softmax.softmax", true, "aten::softmax", "aten::log_softmax"),

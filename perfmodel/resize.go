@@ -13,7 +13,7 @@ func resizeModels() []Entry {
 	upsample := func(name string, flops int64, spatial int, ops ...string) Entry {
 		doc := "the input read and the output written once, " + strconv.FormatInt(flops, 10) + " operations an output"
 		work := func(c *Call) (Work, error) { return upsampled(c, flops, spatial) }
-		return Entry{Model: Func(Info{Name: "resize." + name, Doc: doc, Category: Copy}, work), Ops: ops}
+		return forOps(Info{Name: "resize." + name, Doc: doc, Category: Copy}, work, ops...)
 	}
 	return []Entry{
 		upsample("nearest1d", 0, 1, "aten::upsample_nearest1d", "aten::_upsample_nearest_exact1d"),
