@@ -134,7 +134,7 @@ var opCategories = func() map[string]Category {
 		Softmax: `softmax _softmax log_softmax _log_softmax _safe_softmax _softmax_backward_data`,
 		Copy: `copy _to_copy to clone contiguous cat _cat concat concatenate stack repeat repeat_interleave pad constant_pad_nd _pad_circular tril triu
 			replication_pad1d replication_pad2d replication_pad3d reflection_pad1d reflection_pad2d reflection_pad3d roll flip
-			type_as reshape _foreach_copy upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d
+			type_as reshape upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d
 			_upsample_nearest_exact2d _upsample_nearest_exact3d upsample_bilinear2d upsample_trilinear3d upsample_linear1d
 			upsample_bicubic2d _upsample_bilinear2d_aa _upsample_bicubic2d_aa interpolate pixel_shuffle pixel_unshuffle
 			grid_sampler_2d grid_sampler_3d im2col col2im split_with_sizes_copy unfold_copy channel_shuffle`,

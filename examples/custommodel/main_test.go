@@ -3,6 +3,10 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/ditlens/ditlens/perfmodel"
+	"github.com/ditlens/ditlens/perfmodel/perfmodeltest"
+	"github.com/ditlens/ditlens/trace"
 )
 
 func TestRun(t *testing.T) {
@@ -15,4 +19,12 @@ func TestRun(t *testing.T) {
 	if out.String() != want {
 		t.Errorf("got  %swant %s", out.String(), want)
 	}
+}
+
+// The model keeps what the interface asks of it.
+func TestModel(t *testing.T) {
+	x := trace.Arg{Type: "c10::BFloat16", Dims: []int64{2, 64, 128}}
+	gate := trace.Arg{Type: "c10::BFloat16", Dims: []int64{2, 1, 128}}
+	c := &perfmodel.Call{Name: "mylib::gated_residual", Inputs: &trace.Inputs{Args: []trace.Arg{x, gate, x}}}
+	perfmodeltest.Run(t, gatedResidual{}, c)
 }
