@@ -17,14 +17,6 @@ type level struct {
 	loops   bool          // an iteration consists mostly of loops of its own, as a step does of blocks
 }
 
-func (l *level) iterations() float64 {
-	var n float64
-	for _, r := range l.regions {
-		n += r.iterations()
-	}
-	return n
-}
-
 // A nest is the sequence in which loops are looked for, with the GPU time before each position.
 type nest struct {
 	tok    []int32
