@@ -16,8 +16,9 @@ func (m *merger) graft() *Trace {
 	out.Diagnostics = slices.Clone(m.t.Diagnostics)
 	c := m.copies()
 	owners := c.owners
-	frames, framesPlaced := mergeFrames(&out, m.t.Frames, c.frames)
-	moved, placed := mergeOps(&out, m.t.Ops, c.ops)
+	allFrames, frames, framesPlaced := weave(m.t.Frames, c.frames, frameFirst, func(f *Frame) *FrameID { return &f.Parent })
+	allOps, moved, placed := weave(m.t.Ops, c.ops, opFirst, func(o *Op) *OpID { return &o.Parent })
+	out.Frames, out.Ops = allFrames, allOps
 	for i := range out.Ops {
 		switch o := &out.Ops[i]; {
 		case o.Frame == None:
@@ -36,7 +37,7 @@ func (m *merger) graft() *Trace {
 		switch {
 		case owners[i] != None:
 			out.GPU[i].Op = placed[owners[i]]
-			out.GPU[i].ExternalID = c.ops[owners[i]].op.ExternalID
+			out.GPU[i].ExternalID = c.ops[owners[i]].value.ExternalID
 		case out.GPU[i].Op != None:
 			out.GPU[i].Op = moved[out.GPU[i].Op]
 		}
@@ -52,17 +53,12 @@ func (m *merger) graft() *Trace {
 	return &out
 }
 
-// A graftedOp is the copy of a captured operator below a graph launch. Parent of op is an index into the copies, or None
-// for those right below the launch. Frame of op is one of the trace without copies, or tells a copy as copiedFrame does.
-type graftedOp struct {
-	op    Op
-	above OpID // of the trace without copies: operator of the launch
-}
-
-// A graftedFrame is the copy of a module around captured operators. Parent of frame is an index into the copies, or None.
-type graftedFrame struct {
-	frame Frame
-	above FrameID // of the trace without copies: module around the launch
+// A grafted value is the copy of a captured operator or module below a graph launch. Its Parent is an index into the
+// copies, or None for those right below the launch. The Frame of an operator is one of the trace without copies, or tells
+// a copy as copiedFrame does.
+type grafted[T any, ID ~int32] struct {
+	value T
+	above ID // of the trace without copies: what encloses the launch
 }
 
 // copiedFrame turns an index into the copies of frames into a FrameID below None, and back.
@@ -70,8 +66,8 @@ func copiedFrame(f FrameID) FrameID { return None - 1 - f }
 
 // copies are the copies for all replays, in the order of a Trace.
 type copies struct {
-	ops    []graftedOp
-	frames []graftedFrame
+	ops    []grafted[Op, OpID]
+	frames []grafted[Frame, FrameID]
 	owners []OpID // index of the copy that owns a GPU event, None for others
 	nextID int64  // external id
 }
@@ -122,7 +118,7 @@ func (m *merger) copyRegion(c *copies, r *region, launch LaunchID) {
 		f := from.Frames[id]
 		f.Parent = r.copyOf(from.moduleAbove(id), frameBase)
 		f.Start, f.Dur, f.Thread = l.Start, l.Dur, l.Thread
-		c.frames = append(c.frames, graftedFrame{f, above})
+		c.frames = append(c.frames, grafted[Frame, FrameID]{f, above})
 	}
 	for _, id := range r.ops {
 		c.nextID++
@@ -138,7 +134,7 @@ func (m *merger) copyRegion(c *copies, r *region, launch LaunchID) {
 		}
 		o.Start, o.Dur, o.Thread = l.Start, l.Dur, l.Thread
 		o.Inputs, o.ExternalID, o.Captured = m.words.input(o.Inputs), c.nextID, true
-		c.ops = append(c.ops, graftedOp{o, l.Op})
+		c.ops = append(c.ops, grafted[Op, OpID]{o, l.Op})
 	}
 }
 
@@ -203,70 +199,40 @@ func (m *merger) count(c choice, base int, missing map[missingNode]int) {
 	}
 }
 
-// mergeOps sets the operators of out to those of a trace and the copies, in order. It returns where each went.
-func mergeOps(out *Trace, ops []Op, copies []graftedOp) (moved, placed []OpID) {
-	out.Ops = make([]Op, 0, len(ops)+len(copies))
-	moved, placed = make([]OpID, len(ops)), make([]OpID, len(copies))
+// weave merges the operators or modules of a trace and their copies, both in order. It returns where each went.
+func weave[T any, ID ~int32](own []T, copies []grafted[T, ID], first func(x, copied *T) bool, parent func(*T) *ID) (all []T, moved, placed []ID) {
+	all = make([]T, 0, len(own)+len(copies))
+	moved, placed = make([]ID, len(own)), make([]ID, len(copies))
 	i, k := 0, 0
-	for i < len(ops) || k < len(copies) {
-		id := OpID(len(out.Ops))
-		if k == len(copies) || i < len(ops) && compareOps(ops[i], copies[k].op) <= 0 {
-			o := ops[i]
-			if o.Parent != None {
-				o.Parent = moved[o.Parent]
+	for i < len(own) || k < len(copies) {
+		id := ID(len(all))
+		if k == len(copies) || i < len(own) && first(&own[i], &copies[k].value) {
+			all = append(all, own[i])
+			if p := parent(&all[id]); *p != None {
+				*p = moved[*p]
 			}
 			moved[i] = id
-			out.Ops = append(out.Ops, o)
 			i++
 			continue
 		}
-		o := copies[k].op
-		switch above := copies[k].above; {
-		case o.Parent != None:
-			o.Parent = placed[o.Parent]
+		all = append(all, copies[k].value)
+		switch p, above := parent(&all[id]), copies[k].above; {
+		case *p != None:
+			*p = placed[*p]
 		case above != None:
-			o.Parent = moved[above]
+			*p = moved[above]
 		}
 		placed[k] = id
-		out.Ops = append(out.Ops, o)
 		k++
 	}
-	return moved, placed
+	return all, moved, placed
 }
 
-// mergeFrames does for frames what mergeOps does for operators.
-func mergeFrames(out *Trace, frames []Frame, copies []graftedFrame) (moved, placed []FrameID) {
-	out.Frames = make([]Frame, 0, len(frames)+len(copies))
-	moved, placed = make([]FrameID, len(frames)), make([]FrameID, len(copies))
-	i, k := 0, 0
-	for i < len(frames) || k < len(copies) {
-		id := FrameID(len(out.Frames))
-		if k == len(copies) || i < len(frames) && startsFirst(frames[i], copies[k].frame) {
-			f := frames[i]
-			if f.Parent != None {
-				f.Parent = moved[f.Parent]
-			}
-			moved[i] = id
-			out.Frames = append(out.Frames, f)
-			i++
-			continue
-		}
-		f := copies[k].frame
-		switch above := copies[k].above; {
-		case f.Parent != None:
-			f.Parent = placed[f.Parent]
-		case above != None:
-			f.Parent = moved[above]
-		}
-		placed[k] = id
-		out.Frames = append(out.Frames, f)
-		k++
-	}
-	return moved, placed
-}
+// opFirst tells whether x comes before an operator that was copied to a launch.
+func opFirst(x, copied *Op) bool { return compareOps(*x, *copied) <= 0 }
 
-// startsFirst tells whether x comes before a frame that was copied to a launch.
-func startsFirst(x, copied Frame) bool {
+// frameFirst tells whether x comes before a frame that was copied to a launch.
+func frameFirst(x, copied *Frame) bool {
 	return cmp.Or(cmp.Compare(x.Thread, copied.Thread), cmp.Compare(x.Start, copied.Start), cmp.Compare(copied.Dur, x.Dur)) <= 0
 }
 
