@@ -165,26 +165,11 @@ func follows(b []byte, i int, eof bool) outcome {
 // begins tells whether an event begins at b[0] == '{': its first key is "ph", or another envelope key and "ph" comes before
 // any brace. An object inside args holds no "ph".
 func begins(b []byte) outcome {
-	i := 1
-	for i < len(b) && b[i] <= ' ' {
-		i++
+	key, end := shortKey(b, 1)
+	if end < 0 {
+		return end
 	}
-	if i >= len(b) {
-		return short
-	}
-	if b[i] != '"' {
-		return broken
-	}
-	key := i + 1
-	for i = key; i < len(b) && b[i] != '"'; i++ {
-		if i-key > 8 {
-			return broken
-		}
-	}
-	if i >= len(b) {
-		return short
-	}
-	switch envelope(b[key:i]) {
+	switch envelope(key) {
 	case 0:
 		return broken
 	case kPh:
@@ -198,4 +183,27 @@ func begins(b []byte) outcome {
 		return 1
 	}
 	return broken
+}
+
+// shortKey reads a key, no longer than envelope keys are, behind white space at b[i]. end is the index of its closing quote.
+func shortKey(b []byte, i int) (key []byte, end outcome) {
+	for i < len(b) && b[i] <= ' ' {
+		i++
+	}
+	if i >= len(b) {
+		return nil, short
+	}
+	if b[i] != '"' {
+		return nil, broken
+	}
+	start := i + 1
+	for i = start; i < len(b) && b[i] != '"'; i++ {
+		if i-start > 8 {
+			return nil, broken
+		}
+	}
+	if i >= len(b) {
+		return nil, short
+	}
+	return b[start:i], i
 }

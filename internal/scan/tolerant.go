@@ -112,25 +112,12 @@ func closes(b []byte, i int, eof bool) outcome {
 	if b[i] != ',' {
 		return broken
 	}
-	for i++; i < len(b) && b[i] <= ' '; i++ {
+	key, end := shortKey(b, i+1)
+	if end < 0 {
+		return end
 	}
-	if i >= len(b) {
-		return short
-	}
-	if b[i] != '"' {
+	if envelope(key) == 0 && string(key) != "bp" && string(key) != "s" {
 		return broken
 	}
-	key := i + 1
-	for i = key; i < len(b) && b[i] != '"'; i++ {
-		if i-key > 8 {
-			return broken
-		}
-	}
-	if i >= len(b) {
-		return short
-	}
-	if envelope(b[key:i]) == 0 && string(b[key:i]) != "bp" && string(b[key:i]) != "s" {
-		return broken
-	}
-	return colon(b, i+1)
+	return colon(b, end+1)
 }
