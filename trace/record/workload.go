@@ -26,6 +26,9 @@ type Workload struct {
 	Ulysses           int               `json:"ulysses_degree"`
 	Ring              int               `json:"ring_degree"`
 	CFG               int               `json:"cfg_degree"`
+	PipeFusion        int               `json:"pipefusion_degree"`
+	Tensor            int               `json:"tensor_parallel_degree"`
+	Data              int               `json:"data_parallel_degree"`
 	Images            int               `json:"images"` // pictures or videos that the trace holds, over all calls
 	Source            map[string]string `json:"source"`
 }
@@ -55,6 +58,8 @@ func Describe(options Workload, env func(string) string) (Workload, error) {
 		{"num_inference_steps", "--num_inference_steps", &w.NumInferenceSteps}, {"batch", "--batch_size", &w.Batch},
 		{"height", "--height", &w.Height}, {"width", "--width", &w.Width}, {"frames", "--num_frames", &w.Frames},
 		{"ulysses_degree", "--ulysses_degree", &w.Ulysses}, {"ring_degree", "--ring_degree", &w.Ring},
+		{"pipefusion_degree", "--pipefusion_parallel_degree", &w.PipeFusion}, {"tensor_parallel_degree", "--tensor_parallel_degree", &w.Tensor},
+		{"data_parallel_degree", "--data_parallel_degree", &w.Data},
 	} {
 		if w.sourced(f.name, *f.to != 0, "option"); *f.to != 0 {
 			continue
@@ -107,6 +112,8 @@ func (w Workload) Or(earlier Workload, source string) Workload {
 		{"num_inference_steps", &w.NumInferenceSteps, earlier.NumInferenceSteps}, {"batch", &w.Batch, earlier.Batch},
 		{"height", &w.Height, earlier.Height}, {"width", &w.Width, earlier.Width}, {"frames", &w.Frames, earlier.Frames},
 		{"ulysses_degree", &w.Ulysses, earlier.Ulysses}, {"ring_degree", &w.Ring, earlier.Ring}, {"cfg_degree", &w.CFG, earlier.CFG},
+		{"pipefusion_degree", &w.PipeFusion, earlier.PipeFusion}, {"tensor_parallel_degree", &w.Tensor, earlier.Tensor},
+		{"data_parallel_degree", &w.Data, earlier.Data},
 	} {
 		take(f.name, *f.to == 0, func() { *f.to = f.value })
 	}
