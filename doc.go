@@ -7,5 +7,18 @@
 //  4. [github.com/ditlens/ditlens/hw] knows the GPUs and draws the roofline.
 //  5. [github.com/ditlens/ditlens/report] joins them into a Report and writes it.
 //
+// The whole way, which is also the runnable example of package report:
+//
+//	ctx := context.Background()
+//	t, err := trace.Load(ctx, trace.LoadOptions{}, "../examples/analyze/sample.json.gz")
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	r, err := (&report.Analyzer{}).Analyze(ctx, t)
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	fmt.Printf("%s: %d steps, %.1f %s\n", r.WorkloadType, r.Split.StepCount, float64(r.Throughput.Value), r.ThroughputUnit)
+//
 // The three interfaces to extend are split.Splitter, perfmodel.OpModel and hw.HardwareSpec. The command is examples/analyze.
 package ditlens

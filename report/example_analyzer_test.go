@@ -1,0 +1,52 @@
+package report_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/ditlens/ditlens/hw"
+	"github.com/ditlens/ditlens/report"
+	"github.com/ditlens/ditlens/split"
+	"github.com/ditlens/ditlens/trace"
+)
+
+// The whole way: a trace file, the analysis, and what it says.
+func Example() {
+	ctx := context.Background()
+	t, err := trace.Load(ctx, trace.LoadOptions{}, "../examples/analyze/sample.json.gz")
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := (&report.Analyzer{}).Analyze(ctx, t)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s: %d steps, %.1f %s\n", r.WorkloadType, r.Split.StepCount, float64(r.Throughput.Value), r.ThroughputUnit)
+	top := r.Operators[0]
+	fmt.Printf("%s: %d calls, %s bound, %.1f %% of the roof\n", top.Name, top.Count, top.Bound, float64(top.Efficiency))
+	// Output:
+	// diffusion: 4 steps, 41.6 images/sec
+	// aten::addmm: 16 calls, compute bound, 77.5 % of the roof
+}
+
+// Analyze a trace against the data sheet of a given GPU, with markers alone, and look at one category.
+func ExampleAnalyzer() {
+	ctx := context.Background()
+	t, err := trace.Load(ctx, trace.LoadOptions{}, "../examples/analyze/sample.json.gz")
+	if err != nil {
+		log.Fatal(err)
+	}
+	a := report.Analyzer{Split: split.Marker{}, Hardware: hw.MI300X(), Ceiling: hw.Datasheet}
+	r, err := a.Analyze(ctx, t)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, c := range r.Coverage.ByCategory {
+		if c.Category == "attention" {
+			fmt.Printf("%d calls, %.1f %% of GPU time, %.1f %% of the %s roof\n", c.Count, float64(c.Percent), float64(c.Efficiency), r.Hardware.Ceiling)
+		}
+	}
+	// Output:
+	// 28 calls, 10.1 % of GPU time, 22.2 % of the datasheet roof
+}
