@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"slices"
+	"strconv"
 )
 
 // A ConfigError names the file and the field of a configuration that is missing or contradictory.
@@ -107,22 +109,32 @@ func (c *config) float(field string, missing float64) float64 {
 func (c *config) flag(field string) bool { return c.has(field) && string(c.fields[field]) == "true" }
 
 // ints returns a list of positive whole numbers. One number stands for n equal ones when n > 0.
-func (c *config) ints(field string, n int) []int64 {
+func (c *config) ints(field string, n int) []int64 { return c.list(field, n, 1) }
+
+// counts is ints, of which some may be 0.
+func (c *config) counts(field string, n int) []int64 { return c.list(field, n, 0) }
+
+func (c *config) list(field string, n int, least int64) []int64 {
 	var list []int64
 	if raw := c.fields[field]; n > 0 && c.has(field) && raw[0] != '[' {
-		v := c.int(field)
-		for range n {
-			list = append(list, v)
-		}
-		return list
+		return slices.Repeat([]int64{c.int(field)}, n)
 	}
 	if !c.has(field) {
 		c.fail(field, "missing")
 	} else if err := json.Unmarshal(c.fields[field], &list); err != nil || len(list) == 0 {
 		c.fail(field, "%s is no list of whole numbers", c.fields[field])
 	}
+	c.check(field, list, n, least)
+	if c.err != nil {
+		return make([]int64, max(n, 1))
+	}
+	return list
+}
+
+// check demands a number of entries (0: any up to 16) in a range.
+func (c *config) check(field string, list []int64, n int, least int64) {
 	for _, v := range list {
-		if v < 1 || v > maxField {
+		if v < least || v > maxField {
 			c.fail(field, "%d is out of range", v)
 		}
 	}
@@ -132,10 +144,19 @@ func (c *config) ints(field string, n int) []int64 {
 	if n > 0 && len(list) != n {
 		c.fail(field, "has %d entries, want %d", len(list), n)
 	}
-	if c.err != nil {
-		return make([]int64, max(n, 1))
+}
+
+// lists returns n lists of positive whole numbers, each of which may be empty.
+func (c *config) lists(field string, n int) [][]int64 {
+	var lists [][]int64
+	if err := json.Unmarshal(c.fields[field], &lists); err != nil || len(lists) != n {
+		c.fail(field, "must be %d lists of whole numbers", n)
+		return make([][]int64, n)
 	}
-	return list
+	for _, list := range lists {
+		c.check(field, list, 0, 1)
+	}
+	return lists
 }
 
 // length returns the number of entries of a list, 0 when it is not there.
@@ -165,13 +186,23 @@ func (c *config) flags(field string, n int) []bool {
 	return list
 }
 
+// strings returns n texts. One text stands for n equal ones.
 func (c *config) strings(field string, n int) []string {
 	var list []string
+	var one string
+	if json.Unmarshal(c.fields[field], &one) == nil {
+		return slices.Repeat([]string{one}, n)
+	}
 	if err := json.Unmarshal(c.fields[field], &list); err != nil || len(list) != n {
 		c.fail(field, "must name %d blocks", n)
 		return make([]string, n)
 	}
 	return list
+}
+
+// is tells whether a field has a text.
+func (c *config) is(field, text string) bool {
+	return sameJSON(c.fields[field], json.RawMessage(strconv.Quote(text)))
 }
 
 // equal demands that two fields agree.

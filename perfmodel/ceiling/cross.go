@@ -77,19 +77,24 @@ func sana(c *config) *denoiser {
 		b.linear("modulation", 1, in.batch, h, 6*h)
 		b.embedTime("context embedding", in.batch*in.text, caption, h)
 		b.linear("q k v o", 4*layers, image, h, h)
-		b.linearAttention(in, layers, heads, d)
+		b.linearAttention(layers, in.batch, heads, n, d)
 		b.crossAttention(in, "cross-attention", layers, crossHeads, crossD, in.text, h)
-		b.conv("MLP in", layers, in.batch, h, 2*wide, 1, n, n, 1)
-		b.conv("MLP depthwise", layers, in.batch, 2*wide, 2*wide, 9, n, n, 2*wide)
-		b.conv("MLP out", layers, in.batch, wide, h, 1, n, n, 1)
+		b.gatedConvolutions(layers, in.batch, n, h, wide)
 		b.linear("proj_out", 1, image, h, patch*patch*out)
 	}}
 }
 
-func (b *builder) linearAttention(in input, layers, heads, d int64) {
-	perHead := b.mul(4, in.image, d, d+1)
-	bytes := b.size(b.mul(4, in.batch, in.image, heads, d), b.attentionBits)
-	b.term(Term{Name: "linear attention", Kind: Attention, Count: layers, FLOPs: b.mul(in.batch, heads, perHead), Bytes: bytes, unit: hw.Matrix})
+func (b *builder) linearAttention(layers, batch, heads, tokens, d int64) {
+	perHead := b.mul(4, tokens, d, d+1)
+	bytes := b.size(b.mul(4, batch, tokens, heads, d), b.attentionBits)
+	b.term(Term{Name: "linear attention", Kind: Attention, Count: layers, FLOPs: b.mul(batch, heads, perHead), Bytes: bytes, unit: hw.Matrix})
+}
+
+// gatedConvolutions adds MLPs of convolutions: one tap to both halves of a gate, 3x3 within each channel, one tap back.
+func (b *builder) gatedConvolutions(layers, batch, tokens, h, wide int64) {
+	b.conv("MLP in", layers, batch, h, 2*wide, 1, tokens, tokens, 1)
+	b.conv("MLP depthwise", layers, batch, 2*wide, 2*wide, plane, tokens, tokens, 2*wide)
+	b.conv("MLP out", layers, batch, wide, h, 1, tokens, tokens, 1)
 }
 
 // zImage refines image and text apart in a few blocks, then joins them in one stream. Its MLPs are gated, its modulation has four

@@ -5,4 +5,7 @@
 // Counted are matrix products, attention and convolutions, by the formulas of package perfmodel: 2 FLOPs a multiply-add, and
 // inputs, weights and outputs moved once. Norms, activations and schedulers are left to be fused: the times are
 // lower bounds.
+//
+// Autoencoders decode whole images. Videos are decoded as diffusers does it when nothing is asked for: Wan's frame by frame, without
+// work done twice, HunyuanVideo's in parts of five latent frames that overlap.
 package ceiling

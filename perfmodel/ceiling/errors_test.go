@@ -18,7 +18,7 @@ import (
 	"github.com/ditlens/ditlens/perfmodel/ceiling"
 )
 
-// edited returns the configuration of a test model with one field changed, or removed when to is nil.
+// edited returns the configurations of a test model with one field of one of them changed, or removed when to is nil.
 func edited(t *testing.T, file, field string, to any) fstest.MapFS {
 	t.Helper()
 	data, err := os.ReadFile("testdata/models/" + file)
@@ -36,8 +36,19 @@ func edited(t *testing.T, file, field string, to any) fstest.MapFS {
 	if data, err = json.Marshal(c); err != nil {
 		t.Fatal(err)
 	}
-	_, inside, _ := strings.Cut(file, "/")
-	return fstest.MapFS{inside: &fstest.MapFile{Data: data}}
+	model, inside, _ := strings.Cut(file, "/")
+	folder := fstest.MapFS{}
+	files, err := fs.Glob(os.DirFS("testdata/models/"+model), "*/config.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if other, err := os.ReadFile("testdata/models/" + model + "/" + f); err == nil {
+			folder[f] = &fstest.MapFile{Data: other}
+		}
+	}
+	folder[inside] = &fstest.MapFile{Data: data}
+	return folder
 }
 
 // Each error names the file and the field.
@@ -59,6 +70,17 @@ func TestConfigErrors(t *testing.T) {
 		{"too few levels", "sdxl/unet/config.json", "attention_head_dim", []int{5, 10}},
 		{"unknown class", "flux1/transformer/config.json", "_class_name", "MyTransformer"},
 		{"no list", "sdxl/unet/config.json", "block_out_channels", false},
+		{"no autoencoder's width", "flux1/vae/config.json", "block_out_channels", nil},
+		{"too few kinds of blocks", "sana/vae/config.json", "decoder_block_types", []string{"ResBlock"}},
+		{"no lists", "sana/vae/config.json", "decoder_qkv_multiscales", []int{5, 5, 5, 5, 5, 5}},
+		{"a level left out", "sana/vae/config.json", "decoder_layers_per_block", []int{3, 0, 3, 3, 3, 3}},
+		{"contradiction: levels", "sana/vae/config.json", "encoder_block_out_channels", []int{128, 256}},
+		{"contradiction: compression", "hunyuan_image/vae/config.json", "block_out_channels", []int{128, 256}},
+		{"contradiction: frames", "hunyuan_video/vae/config.json", "temporal_compression_ratio", 8},
+		{"no power of two", "hunyuan_video/vae/config.json", "spatial_compression_ratio", 12},
+		{"contradiction: patches", "wan22_ti2v_5b/vae/config.json", "scale_factor_spatial", 8},
+		{"contradiction: doublings", "wan22_a14b/vae/config.json", "scale_factor_temporal", 8},
+		{"text encoder", "flux1/text_encoder/config.json", "hidden_size", nil},
 		{"patch of two", "wan22_a14b/transformer/config.json", "patch_size", []int{2, 2}},
 	}
 	for _, tt := range tests {

@@ -220,6 +220,10 @@ func (m *Model) Defaults() Options {
 		}
 		return n
 	}
-	return Options{Height: or(d.height, 1024), Width: or(d.width, 1024), Frames: or(d.frames, 1), Batch: 1, Steps: d.steps,
-		Guided: d.guided, TextTokens: d.text, Type: hw.BF16}
+	whole := func(n, patch int64) int64 { // of tokens: Wan 2.2's small model makes 704 rows, not 720
+		unit := m.vae.shrink * patch
+		return max(n/unit, 1) * unit
+	}
+	return Options{Height: whole(or(d.height, 1024), d.patch[1]), Width: whole(or(d.width, 1024), d.patch[2]), Frames: or(d.frames, 1),
+		Batch: 1, Steps: d.steps, Guided: d.guided, TextTokens: d.text, Type: hw.BF16}
 }

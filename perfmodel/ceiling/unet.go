@@ -51,7 +51,7 @@ func (u *unet) forward(b *builder, in input) {
 	skips, width := []int64{u.channels[0]}, u.channels[0]
 	for i, c := range u.channels {
 		for range u.layers[i] {
-			b.residual("down", in.batch, width, c, plane, temb, area)
+			b.residuals("down", 1, in.batch, width, c, plane, temb, area)
 			u.transformer(b, in, u.down[i], i, area)
 			skips, width = append(skips, c), c
 		}
@@ -60,14 +60,14 @@ func (u *unet) forward(b *builder, in input) {
 			skips, area = append(skips, c), area/4
 		}
 	}
-	b.residual("mid", in.batch, width, width, plane, temb, area)
+	b.residuals("mid", 1, in.batch, width, width, plane, temb, area)
 	u.transformer(b, in, u.down[last] || u.up[0], last, area)
-	b.residual("mid", in.batch, width, width, plane, temb, area)
+	b.residuals("mid", 1, in.batch, width, width, plane, temb, area)
 	for j := range u.channels {
 		i := last - j
 		c := u.channels[i]
 		for range u.layers[i] + 1 {
-			b.residual("up", in.batch, width+skips[len(skips)-1], c, plane, temb, area)
+			b.residuals("up", 1, in.batch, width+skips[len(skips)-1], c, plane, temb, area)
 			skips, width = skips[:len(skips)-1], c
 			u.transformer(b, in, u.up[j], i, area)
 		}
@@ -95,15 +95,15 @@ func (u *unet) transformer(b *builder, in input, present bool, i int, tokens int
 	b.linear("MLP out", n, rows, 4*c, c)
 }
 
-// residual adds a block of two convolutions of a number of taps, the projection of the time embedding (temb 0: none), and a
-// shortcut where the width changes.
-func (b *builder) residual(name string, batch, cin, cout, taps, temb, area int64) {
-	b.conv(name+" conv", 1, batch, cin, cout, taps, area, area, 1)
-	b.conv(name+" conv", 1, batch, cout, cout, taps, area, area, 1)
+// residuals adds n blocks of two convolutions of a number of taps and the projection of the time embedding (temb 0: none). The
+// first changes the width, if that changes, and then has a shortcut.
+func (b *builder) residuals(name string, n, batch, cin, cout, taps, temb, area int64) {
+	b.conv(name+" conv", min(n, 1), batch, cin, cout, taps, area, area, 1)
+	b.conv(name+" conv", 2*n-1, batch, cout, cout, taps, area, area, 1)
 	if temb > 0 {
-		b.linear(name+" time projection", 1, batch, temb, cout)
+		b.linear(name+" time projection", n, batch, temb, cout)
 	}
 	if cin != cout {
-		b.conv(name+" shortcut", 1, batch, cin, cout, 1, area, area, 1)
+		b.conv(name+" shortcut", min(n, 1), batch, cin, cout, 1, area, area, 1)
 	}
 }

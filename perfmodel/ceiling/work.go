@@ -110,6 +110,18 @@ func (b *builder) term(t Term) {
 	b.terms = append(b.terms, t)
 }
 
+// repeat adds n times what add adds.
+func (b *builder) repeat(n int64, add func(b *builder)) {
+	once := builder{bits: b.bits, attentionBits: b.attentionBits}
+	if add(&once); once.err != nil {
+		b.err = once.err
+	}
+	for _, t := range once.terms {
+		t.Count = b.mul(n, t.Count)
+		b.term(t)
+	}
+}
+
 // size returns the bytes of n dense elements.
 func (b *builder) size(n, bits int64) int64 { return b.add(b.mul(n, bits), 7) / 8 }
 
