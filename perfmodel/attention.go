@@ -30,21 +30,24 @@ const (
 // An attention says where an operator keeps its arguments. Positions are of schema arguments, 0 for what it lacks:
 // that is always a query or an output before it.
 type attention struct {
-	handle       bool // an output may come before q and shift all arguments by one
-	order        headOrder
-	causal       int
-	causalBefore int // where it was in earlier releases, 0 for nowhere else
-	corner       corner
-	typed        bool // the causal argument is a mask type: 0 none, 1 top left, 2 bottom right
-	mask         int
-	maskFrom     int // a mask is the first tensor from here on that has a row a query and a column a key; 0 for none
-	lse          int // whether the log of the sum of exponentials is returned too
-	lengths      int // cumulative sequence lengths of q, those of k follow; given only for ragged batches
-	longest      int // longest sequence of q, that of k follows
-	window       int // window to the left, that to the right follows; negative is without limit
-	sparse       string
-	unfused      bool
-	wrapper      bool // dispatches to one of the others
+	handle   bool // a tensor of no use may come before q and shift all arguments by one
+	order    headOrder
+	causal   int
+	truth    int // causal is the argument that is the so-manieth recorded as True or False, windows follow; 0: by position
+	corner   corner
+	typed    bool // the causal argument may be a mask type: 0 none, 1 top left, 2 bottom right
+	mask     int
+	maskFrom int  // a mask is the first matrix from here on that has a row a query and a column a key; 0 for none
+	lse      int  // whether the log of the sum of exponentials is returned too
+	lseNext  bool // lse is the next argument after causal that is recorded as True or False
+	lengths  int  // cumulative sequence lengths of q, those of k follow; given only for ragged batches
+	longest  int  // longest sequence of q, that of k follows; negative counts from causal
+	padding  int  // lengths of padded sequences in a batch of equal shapes: a vector of whole numbers from here on
+	pages    int  // table of pages that key and value lie in; they are then in no shape that tells their number
+	window   int  // window to the left, that to the right follows; negative is without limit
+	sparse   string
+	unfused  bool
+	wrapper  bool // dispatches to one of the others
 }
 
 func (a attention) entry(name, doc string, ops ...string) Entry {
@@ -69,7 +72,8 @@ type heads struct {
 	causal, masked       bool // masked: by a tensor
 }
 
-// operands reads q, k and v. An output before them shifts the positions of all others.
+// operands reads q, k and v, and finds the arguments whose place has changed from release to release. A tensor before q
+// shifts the positions of all others.
 func (a *attention) operands(in *reading) (q, k, v Tensor, order headOrder) {
 	c := in.call
 	order = a.order
@@ -85,9 +89,35 @@ func (a *attention) operands(in *reading) (q, k, v Tensor, order headOrder) {
 		first = 1
 		*a = a.shifted()
 	}
+	a.find(c, first+3)
+	in.require(a.pages == 0 || !c.Given(a.pages), "number of keys, which lie in pages")
 	q, k, v = in.tensor(first), in.tensor(first+1), in.tensor(first+2)
 	in.require(len(q.Dims) == rank && len(k.Dims) == rank && len(v.Dims) == rank, "shapes of query, key and value")
 	return q, k, v, order
+}
+
+// find sets the positions of arguments that are told by their values, from argument i on.
+func (a *attention) find(c *Call, i int) {
+	if a.truth == 0 {
+		return
+	}
+	for n := 0; i < c.args(); i++ {
+		if v := c.arg(i).Value; v != "True" && v != "False" {
+			continue
+		}
+		switch n++; n {
+		case a.truth:
+			a.causal, a.window = i, i+1
+			if a.longest < 0 {
+				a.longest += i
+			}
+		case a.truth + 1:
+			if a.lseNext {
+				a.lse = i
+			}
+			return
+		}
+	}
 }
 
 // sizes returns the sizes of a call, ok = false when they are not recorded.
@@ -119,6 +149,9 @@ func (a attention) work(c *Call) (Work, error) {
 	chargeHeads(&w, h, pairs, q.Type, v.Type)
 	w.Read = sum(q.Bytes(), k.Bytes(), v.Bytes(), a.maskBytes(&in, h))
 	w.Written = product(h.batch, h.query, h.nq, h.e, max(2, q.store))
+	if a.padded(&in) {
+		w.doubt(UpperBound, "the lengths of padded sequences are not recorded: all positions counted")
+	}
 	if lse, _ := c.Bool(a.lse); lse {
 		w.Written = sum(w.Written, product(4, h.batch, h.query, h.nq))
 	}
@@ -141,16 +174,25 @@ func (a attention) maskBytes(in *reading, h heads) int64 {
 		return in.bytes(a.mask)
 	}
 	for i := a.maskFrom; i > 0 && i < in.call.args(); i++ {
-		if m, ok := in.optional(i); ok && len(m.Dims) >= 2 && m.last(1) == h.nq && m.last(0) == h.nk {
+		if m, ok := in.optional(i); ok && len(m.Dims) == 2 && m.last(1) == h.nq && m.last(0) == h.nk {
 			return m.Bytes()
 		}
 	}
 	return 0
 }
 
+func (a attention) padded(in *reading) bool {
+	for i := a.padding; i > 0 && i < in.call.args(); i++ {
+		if t, ok := in.optional(i); ok && len(t.Dims) == 1 && t.Type == hw.Int32 {
+			return true
+		}
+	}
+	return false
+}
+
 // shifted moves every argument by one.
 func (a attention) shifted() attention {
-	for _, i := range [...]*int{&a.causal, &a.causalBefore, &a.mask, &a.maskFrom, &a.lse, &a.lengths, &a.longest,
+	for _, i := range [...]*int{&a.causal, &a.mask, &a.maskFrom, &a.lse, &a.lengths, &a.longest, &a.padding, &a.pages,
 		&a.window} {
 		if *i > 0 {
 			*i++
@@ -177,18 +219,14 @@ func headsOf(in *reading, order headOrder, q, k, v *Tensor) heads {
 // reach returns which keys each query sees. When that is not recorded all are counted.
 func (a attention) reach(c *Call, w *Work, h heads) (b band, causal bool) {
 	b, at := everyKey, a.corner
-	known := a.causal == 0
-	if a.typed {
+	known := a.causal == 0 && a.truth == 0
+	if !known {
+		causal, known = c.Bool(a.causal)
+	}
+	if a.typed && !known {
 		var kind int64
-		kind, known = c.Int(a.causal)
-		causal = kind != 0
-		if kind == 2 {
-			at = bottomRight
-		}
-	} else if !known {
-		if causal, known = c.Bool(a.causal); !known && a.causalBefore > 0 {
-			causal, known = c.Bool(a.causalBefore)
-			a.window -= a.causal - a.causalBefore
+		if kind, known = c.Int(a.causal); kind == 2 {
+			causal, at = true, bottomRight
 		}
 	}
 	if !known {

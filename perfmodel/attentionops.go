@@ -1,7 +1,6 @@
 package perfmodel
 
-// Argument positions are those of native_functions.yaml of PyTorch 2.4 to 2.9, of aiter/ops/mha.py, and of the
-// libraries' registrations of their operators.
+// Argument positions of aten operators are those of native_functions.yaml of PyTorch 2.4 to 2.9.
 
 func attentionModels() []Entry {
 	const (
@@ -17,8 +16,8 @@ func attentionModels() []Entry {
 		attention{causal: 5, mask: 3, unfused: true}.
 			entry("attention.sdpa_math", square+"; scores are written and read twice",
 				"aten::_scaled_dot_product_attention_math"),
-		attention{causal: 4}.
-			entry("attention.sdpa_flash", square, "aten::_scaled_dot_product_flash_attention",
+		attention{causal: 4, mask: 5}. // a mask only on the CPU
+						entry("attention.sdpa_flash", square, "aten::_scaled_dot_product_flash_attention",
 				"aten::_scaled_dot_product_flash_attention_for_cpu"),
 		attention{causal: 6, mask: 3, lse: 4}.
 			entry("attention.sdpa_masked", square, "aten::_scaled_dot_product_efficient_attention",
@@ -30,27 +29,34 @@ func attentionModels() []Entry {
 		attention{causal: 10, mask: 3, lse: 8, lengths: 4, longest: 6}.
 			entry("attention.cudnn", square, "aten::_cudnn_attention_forward"),
 
-		attention{order: tokensFirst, causal: 5, corner: bottomRight, window: 6, lse: 8, maskFrom: 8}.
-			entry("attention.aiter", chunk, "aiter::fmha_v3_fwd", "aiter::mha_fwd", "aiter::_flash_attn_forward"),
-		attention{order: tokensFirst, causal: 5, corner: bottomRight, window: 6, maskFrom: 8, handle: true}.
-			entry("attention.aiter_wrapper", chunk+"; an output may come first", "aiter::wrapper_fmha_v3_fwd"),
-		attention{order: ragged, causal: 12, causalBefore: 10, corner: bottomRight, window: 13, lengths: 3, longest: 5,
-			handle: true}.
+		// The schemas of aiter are the signatures in aiter/ops/mha.py. From release to release they gained min_seqlen_q,
+		// logits_soft_cap, sink_size and cu_seqlens among the arguments, but none but zero_tensors and causal is a truth
+		// value before the windows, and none between them and return_lse. Releases that name the operators wrapper_* may
+		// pass a tensor of one element first, by which the dispatcher finds the device.
+		attention{order: tokensFirst, truth: 1, lseNext: true, corner: bottomRight, maskFrom: 8, padding: 9, handle: true}.
+			entry("attention.aiter", chunk, "aiter::fmha_v3_fwd", "aiter::mha_fwd", "aiter::_flash_attn_forward",
+				"aiter::wrapper_fmha_v3_fwd", "aiter::wrapper_mha_fwd"),
+		attention{order: ragged, truth: 2, lseNext: true, corner: bottomRight, lengths: 3, longest: 5, handle: true}.
 			entry("attention.aiter_varlen", varlen, "aiter::mha_varlen_fwd", "aiter::fmha_v3_varlen_fwd",
-				"aiter::wrapper_fmha_v3_varlen_fwd"),
+				"aiter::wrapper_fmha_v3_varlen_fwd", "aiter::wrapper_mha_varlen_fwd"),
 
+		// flash_attn/flash_attn_interface.py and hopper/flash_api.cpp of flash-attention.
 		attention{order: tokensFirst, causal: 5, corner: bottomRight, window: 6}.
 			entry("attention.flash_attn", chunk, "flash_attn::_flash_attn_forward"),
 		attention{order: ragged, causal: 9, corner: bottomRight, window: 10, lengths: 3, longest: 5}.
 			entry("attention.flash_attn_varlen", varlen, "flash_attn::_flash_attn_varlen_forward"),
-		attention{order: tokensFirst, causal: 24, corner: bottomRight}.
-			entry("attention.flash_attn_3", chunk, "flash_attn_3::fwd"),
-		attention{order: tokensFirst, causal: 10, corner: bottomRight, window: 11, lengths: 3, longest: 6}.
-			entry("attention.xformers_flash", chunk, "xformers_flash::flash_fwd"),
+		attention{order: tokensFirst, causal: 24, corner: bottomRight, window: 25, lengths: 7, longest: 12, pages: 14}.
+			entry("attention.flash_attn_3", chunk+"; ragged: "+varlen, "flash_attn_3::fwd"),
+
+		// xformers/ops/fmha/flash.py, with and without seqused_k, windows and pages, and
+		// xformers/csrc/attention/attention.cpp, with a truth value or a type of the mask as argument 9.
+		attention{order: tokensFirst, truth: 1, corner: bottomRight, lengths: 3, longest: -4}.
+			entry("attention.xformers_flash", chunk+"; ragged: "+varlen, "xformers_flash::flash_fwd"),
 		attention{order: tokensFirst, causal: 9, typed: true, mask: 3, lengths: 4}.
 			entry("attention.xformers", square+" by the type of the mask",
 				"xformers::efficient_attention_forward_cutlass"),
 
+		// xfuser/core/distributed/attention_backend.py of xDiT.
 		attention{order: tokensFirst, causal: 3, corner: bottomRight}.
 			entry("attention.flydsl", chunk, "xfuser::flydsl_attn_kernel"),
 		attention{mask: 5, sparse: "block-sparse: the kept blocks are not recorded, dense work counted"}.

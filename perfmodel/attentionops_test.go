@@ -1,0 +1,81 @@
+package perfmodel_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/ditlens/ditlens/perfmodel"
+	"github.com/ditlens/ditlens/trace"
+)
+
+// Releases of a library add arguments in the middle. The rows have them as each schema orders them: 77 queries and 100
+// keys, 20 heads of 64, causal from the bottom right.
+func TestAttentionOfReleases(t *testing.T) {
+	const (
+		pairs   = 77*100 - 77*76/2
+		flops   = 4 * 20 * 64 * pairs
+		tensors = 2 * 20 * 64 * (77 + 100 + 100 + 77)
+		lse     = 4 * 20 * 77
+		bias    = 2 * 77 * 100
+	)
+	no, yes, zero, none := number("False"), number("True"), number("0"), number("-1")
+	half, one := number("0."), number("0.125")
+	lengths := tensor("int", 2)
+	dense := []trace.Arg{bf16(1, 77, 20, 64), bf16(1, 100, 20, 64), bf16(1, 100, 20, 64)}
+	ragged := []trace.Arg{bf16(77, 20, 64), bf16(100, 20, 64), bf16(100, 20, 64), lengths, lengths}
+	args := func(lists ...[]trace.Arg) []trace.Arg { return slices.Concat(lists...) }
+	list := func(args ...trace.Arg) []trace.Arg { return args }
+	longest := list(number("77"), number("100"))
+	for _, tt := range []struct {
+		name  string
+		call  *perfmodel.Call
+		bytes int64
+		want  perfmodel.Certainty
+	}{
+		{"aiter, first", call("aiter::mha_fwd", args(dense, list(half, one, yes, none, zero, yes, no, absent, bf16(77, 100),
+			absent, absent))...), tensors + lse + bias, perfmodel.Exact},
+		{"aiter, sink size", call("aiter::mha_fwd", args(dense, list(half, one, yes, none, zero, zero, yes, no, absent, absent,
+			absent, bf16(77, 100), absent))...), tensors + lse + bias, perfmodel.Exact},
+		{"aiter, lengths of padded sequences", call("aiter::mha_fwd", args(dense, list(half, one, yes, none, zero, zero, no, no,
+			lengths, lengths, absent))...), tensors, perfmodel.UpperBound},
+		{"aiter, assembly", call("aiter::fmha_v3_fwd", args(dense, list(half, one, yes, none, zero, yes, no, number("1"), absent,
+			absent))...), tensors + lse, perfmodel.Exact},
+		{"aiter, Python", call("aiter::_flash_attn_forward", args(dense, list(half, one, yes, none, zero, bf16(77, 100), absent, yes,
+			no))...), tensors + lse + bias, perfmodel.Exact},
+		{"aiter, a tensor to dispatch by", call("aiter::wrapper_fmha_v3_fwd", args(list(f32(1)), dense, list(half, one, yes, none, zero,
+			yes, no, number("1")))...), tensors + lse, perfmodel.Exact},
+		{"aiter ragged, first", call("aiter::mha_varlen_fwd", args(ragged, longest, list(half, one, no, yes, none, zero, yes,
+			no))...), tensors + lse, perfmodel.Exact},
+		{"aiter ragged, soft cap", call("aiter::mha_varlen_fwd", args(ragged, longest, list(half, one, half, no, yes, none, zero, yes,
+			no))...), tensors + lse, perfmodel.Exact},
+		{"aiter ragged, shortest", call("aiter::fmha_v3_varlen_fwd", args(ragged, longest, list(zero, half, one, half, no, yes, none,
+			none, yes, no, number("1")))...), tensors + lse, perfmodel.Exact},
+		{"aiter ragged, sink size", call("aiter::mha_varlen_fwd", args(ragged, longest, list(zero, half, one, half, no, yes, none,
+			none, zero, yes, no))...), tensors + lse, perfmodel.Exact},
+		{"xformers flash, first", call("xformers_flash::flash_fwd", args(ragged, longest, list(half, one, yes, no))...), tensors,
+			perfmodel.Exact},
+		{"xformers flash, windows", call("xformers_flash::flash_fwd", args(ragged, list(absent), longest, list(half, one, yes, none, none,
+			no))...), tensors, perfmodel.Exact},
+		{"xformers, type of mask", call("xformers::efficient_attention_forward_cutlass", args(dense, list(absent, absent, absent, absent,
+			half, no, number("2"), one))...), tensors, perfmodel.Exact},
+		{"flash-attention 3, ragged", call("flash_attn_3::fwd", args(ragged[:3], list(absent, absent, absent, absent, lengths, lengths,
+			absent, absent, absent), longest, make([]trace.Arg, 9), list(one, yes, none, none))...), tensors, perfmodel.Exact},
+	} {
+		if w := wants(t, tt.call, flops, tt.bytes); w.Certainty != tt.want {
+			t.Errorf("%s: %v (%s)", tt.name, w.Certainty, w.Why)
+		}
+	}
+	w := work(t, call("xformers::efficient_attention_forward_cutlass", args(dense, list(absent, absent, absent, absent, half, no, yes))...))
+	if want := int64(4 * 20 * 64 * 77 * 78 / 2); w.FLOPs() != want {
+		t.Errorf("xformers, causal from the top left: %d FLOPs, want %d", w.FLOPs(), want)
+	}
+	paged := args(dense, make([]trace.Arg, 11), list(tensor("int", 1, 4)), make([]trace.Arg, 9), list(yes, none, none))
+	refused(t, call("flash_attn_3::fwd", paged...), "pages")
+}
+
+// A mask of the CPU's flash attention comes behind what the others have.
+func TestAttentionMaskOfCPU(t *testing.T) {
+	q := f32(1, 8, 16, 64)
+	wants(t, call("aten::_scaled_dot_product_flash_attention_for_cpu", q, q, q, number("0."), number("False"), f32(16, 16)),
+		4*8*64*16*16, 4*(4*8*16*64+16*16))
+}
