@@ -86,7 +86,7 @@ func TestRooflineEdges(t *testing.T) {
 		t.Errorf("a link without measured figure: %+v, %v", r, err)
 	}
 	var missing *hw.MissingError
-	if _, err := hw.Roofline(lookup(t, "B200"), hw.Datasheet, overLink); !errors.As(err, &missing) || !strings.Contains(missing.What, "host_link") {
+	if _, err := hw.Roofline(lookup(t, "MI300A"), hw.Datasheet, overLink); !errors.As(err, &missing) || !strings.Contains(missing.What, "host_link") {
 		t.Errorf("a link without figure: %v", err)
 	}
 	for _, d := range []hw.Demand{{Bytes: -1}, {Compute: [3]hw.Compute{{Unit: hw.Matrix, Type: hw.BF16, FLOPs: -5}}}} {

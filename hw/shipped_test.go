@@ -1,7 +1,11 @@
 package hw_test
 
 import (
+	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -37,10 +41,59 @@ func TestEveryFigureHasASource(t *testing.T) {
 	}
 }
 
-// sourced checks a shipped figure: a document is named in full, and a plausible magnitude catches a slip of a unit.
+// In the shipped files every source is a key of "sources", every key is used, and its text names a document and what the
+// document says: a vendor alone, or a word such as "data sheet", is no source that a reader could open.
+func TestSourcesNameDocuments(t *testing.T) {
+	document := regexp.MustCompile(`(?i)white paper|data sheet|documentation|blog|product brief|block diagram|review|` +
+		`[\w/]+\.(json|py|cc|md)\b|platform specifications|\w\.(com|se)/`)
+	files, err := filepath.Glob("data/*.json")
+	if err != nil || len(files) != len(hw.All()) {
+		t.Fatal(files, err)
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var spec map[string]any
+		if err := json.Unmarshal(data, &spec); err != nil {
+			t.Fatal(err)
+		}
+		sources, _ := spec["sources"].(map[string]any)
+		delete(spec, "sources")
+		used := map[string]bool{}
+		sourceKeys(spec, used)
+		for key := range used {
+			if sources[key] == nil {
+				t.Errorf("%s: source %q is not in sources", name, key)
+			}
+		}
+		for key, text := range sources {
+			if !used[key] {
+				t.Errorf("%s: source %q is not used", name, key)
+			}
+			if s := text.(string); !document.MatchString(s) || !strings.ContainsAny(s, "0123456789") {
+				t.Errorf("%s: source %q names no document or nothing that it says: %q", name, key, s)
+			}
+		}
+	}
+}
+
+// sourceKeys collects the values of all "source" fields.
+func sourceKeys(v any, used map[string]bool) {
+	o, _ := v.(map[string]any)
+	for name, in := range o {
+		if s, ok := in.(string); ok && name == "source" {
+			used[s] = true
+		}
+		sourceKeys(in, used)
+	}
+}
+
+// sourced checks a shipped figure: a plausible magnitude catches a slip of a unit, and nothing stands in for it.
 func sourced(t *testing.T, f hw.Figure, where ...any) {
 	t.Helper()
-	if len(f.Source) < 15 || f.Value < 1e9 || f.Value > 2e16 || f.Substitute != "" {
+	if f.Source == "" || f.Value < 1e9 || f.Value > 2e16 || f.Substitute != "" {
 		t.Errorf("%v: %+v", where, f)
 	}
 }
@@ -92,6 +145,10 @@ func TestPeaks(t *testing.T) {
 		{"H200", hw.Datasheet, hw.Matrix, hw.FP8, 1978.9e12},
 		{"A100", hw.Datasheet, hw.Matrix, hw.BF16, 312e12},
 		{"B200", hw.Datasheet, hw.Matrix, hw.FP4, 9e15},
+		{"B200", hw.Datasheet, hw.Vector, hw.FP32, 75e12},
+		{"B200", hw.Datasheet, hw.Matrix, hw.FP64, 37e12},
+		{"MI350X", hw.Datasheet, hw.Matrix, hw.FP4, 9227.5e12},
+		{"MI355X", hw.Datasheet, hw.Matrix, hw.FP4, 10066.3e12},
 		{"L40S", hw.Datasheet, hw.Matrix, hw.FP8, 733e12},
 		{"RTX 4090", hw.Datasheet, hw.Matrix, hw.BF16, 165.2e12},
 		{"RTX 5090", hw.Datasheet, hw.Matrix, hw.BF16, 209.5e12},
@@ -102,9 +159,41 @@ func TestPeaks(t *testing.T) {
 			t.Errorf("%s %v %v %v: got %+v, want %g", tt.gpu, tt.c, tt.u, tt.typ, f, tt.want)
 		}
 	}
-	for gpu, want := range map[string]float64{"MI300X": 5.3e12, "MI325X": 6e12, "MI355X": 8e12, "H200": 4.8e12, "RTX 4090": 1008e9} {
-		if f, ok := lookup(t, gpu).Bandwidth(hw.Datasheet, hw.DeviceMemory); !ok || f.Value != want {
-			t.Errorf("%s: bandwidth %+v, want %g", gpu, f, want)
+}
+
+// Links count in one direction: vendors add up both.
+func TestBandwidths(t *testing.T) {
+	tests := []struct {
+		gpu                string
+		memory, host, peer float64 // bytes/s, 0 for unknown
+	}{
+		{"MI250", 3276.8e9, 64e9, 300e9},
+		{"MI250X", 3276.8e9, 64e9, 400e9},
+		{"MI300A", 5300e9, 0, 384e9},
+		{"MI300X", 5300e9, 64e9, 448e9},
+		{"MI308X", 0, 0, 0},
+		{"MI325X", 6000e9, 64e9, 448e9},
+		{"MI350X", 8000e9, 64e9, 537.6e9},
+		{"MI355X", 8000e9, 64e9, 537.6e9},
+		{"A100", 2039e9, 32e9, 300e9},
+		{"A100 40GB", 1555e9, 32e9, 300e9},
+		{"A100 PCIe", 1935e9, 32e9, 300e9},
+		{"H100", 3350e9, 64e9, 450e9},
+		{"H100 PCIe", 2000e9, 64e9, 300e9},
+		{"H200", 4800e9, 64e9, 450e9},
+		{"B200", 7700e9, 64e9, 900e9},
+		{"L40S", 864e9, 32e9, 0},
+		{"RTX 4090", 1008e9, 32e9, 0},
+		{"RTX 5090", 1792e9, 64e9, 0},
+	}
+	if len(tests) != len(hw.All()) {
+		t.Error("a shipped GPU is not tested")
+	}
+	for _, tt := range tests {
+		for level, want := range map[hw.Level]float64{hw.DeviceMemory: tt.memory, hw.HostLink: tt.host, hw.PeerLink: tt.peer} {
+			if f, _ := lookup(t, tt.gpu).Bandwidth(hw.Datasheet, level); f.Value != want {
+				t.Errorf("%s %v: %+v, want %g", tt.gpu, level, f, want)
+			}
 		}
 	}
 }
