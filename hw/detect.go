@@ -3,7 +3,6 @@ package hw
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -52,8 +51,8 @@ func (e *MixedError) Error() string {
 //   - a name that no shipped spec has is an *[UnknownError];
 //   - a generic name ("AMD Radeon Graphics", "gfx942:sramecc+") is resolved only if compute units and memory leave one product, else it is
 //     an *[AmbiguousError]; so is a device with more compute units than the product it names;
-//   - a device with fewer compute units is a partition: compute is scaled, memory bandwidth and cache are unknown. One
-//     of the equal devices of a product (a die of an MI250X) has its equal part of everything;
+//   - a device with fewer compute units is a partition: compute is scaled, bandwidth and cache are unknown. One of the
+//     equal devices of a product (a die of an MI250X) has its equal part of everything but the links to other GPUs;
 //   - devices of different kinds are a *[MixedError]: pass those on which work ran.
 func Detect(devices []DeviceInfo) (*Spec, error) {
 	if len(devices) == 0 {
@@ -172,34 +171,35 @@ func (s *Spec) fit(d DeviceInfo) (*Spec, error) {
 	case units > whole:
 		return nil, &AmbiguousError{d, nil, fmt.Sprintf("has more compute units than an %s (%d)", s.Product, whole)}
 	}
-	p := s.part(float64(units)/float64(whole), fmt.Sprintf("%d of %d compute units", units, whole))
+	die := units*int64(s.Devices) == whole
+	p := s.part(float64(units)/float64(whole), fmt.Sprintf("%d of %d compute units", units, whole), die)
 	p.ComputeUnits.Value = units
-	if units*int64(s.Devices) == whole {
+	if die {
 		p.Cache.Value /= int64(s.Devices)
 		p.Memory.Value /= int64(s.Devices)
 		return p, nil
 	}
 	p.Cache, p.Memory = Count{}, Count{}
-	for _, set := range []*Set{&p.Datasheet, &p.Achievable} {
-		delete(set.Bandwidth, DeviceMemory)
-	}
 	return p, nil
 }
 
-// part returns a copy with all rates scaled. Links belong to the whole product and are left out.
-func (s *Spec) part(share float64, what string) *Spec {
+// part returns a copy with all rates scaled. A die has its own memory and link to the host; of a partition's share in
+// them nothing is known. Links to other GPUs belong to the whole product.
+func (s *Spec) part(share float64, what string, die bool) *Spec {
 	p := *s
 	p.Partition = what
-	p.Datasheet = s.Datasheet.scaled(share, what)
-	p.Achievable = s.Achievable.scaled(share, what)
+	p.Datasheet = s.Datasheet.scaled(share, what, die)
+	p.Achievable = s.Achievable.scaled(share, what, die)
 	return &p
 }
 
-func (s *Set) scaled(share float64, what string) Set {
-	bandwidth := maps.Clone(s.Bandwidth)
-	delete(bandwidth, HostLink)
-	delete(bandwidth, PeerLink)
-	return Set{scale(s.Matrix, share, what), scale(s.Vector, share, what), scale(bandwidth, share, what)}
+func (s *Set) scaled(share float64, what string, die bool) Set {
+	var bandwidth map[Level]Figure
+	if die {
+		bandwidth = scale(s.Bandwidth, share, what)
+		delete(bandwidth, PeerLink)
+	}
+	return Set{scale(s.Matrix, share, what), scale(s.Vector, share, what), bandwidth}
 }
 
 func scale[K comparable](m map[K]Figure, share float64, what string) map[K]Figure {

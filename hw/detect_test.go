@@ -20,6 +20,8 @@ func TestDetect(t *testing.T) {
 		{"by properties", hw.DeviceInfo{Name: "AMD Radeon Graphics", Arch: "gfx942:sramecc+:xnack-", ComputeUnits: 304, Memory: 191 * gib}, "AMD Instinct MI300X"},
 		{"target for a name", hw.DeviceInfo{Name: "gfx942:sramecc+:xnack-", ComputeUnits: 304, Memory: 206141652992}, "AMD Instinct MI300X"},
 		{"more memory", hw.DeviceInfo{Name: "AMD Radeon Graphics", Arch: "gfx942", ComputeUnits: 304, Memory: 255 * gib}, "AMD Instinct MI325X"},
+		{"fewer units, same memory", hw.DeviceInfo{Name: "AMD Radeon Graphics", Arch: "gfx942", ComputeUnits: 80, Memory: 206141652992}, "AMD Instinct MI308X"},
+		{"board name", hw.DeviceInfo{Name: "NVIDIA A100-PG509-200", ComputeUnits: 108, Memory: 42297524224, Major: 8}, "NVIDIA A100 40GB"},
 		{"by capability", hw.DeviceInfo{Name: "AMD Radeon Graphics", Major: 9, Minor: 4, ComputeUnits: 228, Memory: 127 * gib}, "AMD Instinct MI300A"},
 		{"partition", hw.DeviceInfo{Name: "AMD Instinct MI300X", ComputeUnits: 38}, "AMD Instinct MI300X (38 of 304 compute units)"},
 		{"die", hw.DeviceInfo{Name: "AMD Instinct MI250X/MI250", ComputeUnits: 110}, "AMD Instinct MI250X (110 of 220 compute units)"},
@@ -48,10 +50,15 @@ func TestPartitionFigures(t *testing.T) {
 	if f, ok := cpx.Peak(hw.Achievable, hw.Matrix, hw.BF16); !ok || f.Value != 708e12/8 || !strings.Contains(f.Substitute, "38 of 304") {
 		t.Errorf("compute is not scaled: %+v", f)
 	}
-	_, err = hw.Roofline(cpx, hw.Achievable, mm(256, 256, 256))
-	var missing *hw.MissingError
-	if !errors.As(err, &missing) || cpx.CacheBytes() != 0 {
-		t.Errorf("bandwidth and cache of a partition must be unknown: %v, %d", err, cpx.CacheBytes())
+	for _, level := range []hw.Level{hw.DeviceMemory, hw.HostLink, hw.PeerLink} {
+		_, err = hw.Roofline(cpx, hw.Datasheet, hw.Demand{Bytes: 1, Level: level})
+		var missing *hw.MissingError
+		if !errors.As(err, &missing) {
+			t.Errorf("%v bandwidth of a partition must be unknown: %v", level, err)
+		}
+	}
+	if cpx.CacheBytes() != 0 {
+		t.Errorf("cache of a partition: %d", cpx.CacheBytes())
 	}
 	die, err := hw.Detect([]hw.DeviceInfo{{Name: "AMD Instinct MI250X", ComputeUnits: 110}})
 	if err != nil {
@@ -59,6 +66,12 @@ func TestPartitionFigures(t *testing.T) {
 	}
 	if f, ok := die.Bandwidth(hw.Datasheet, hw.DeviceMemory); !ok || f.Value != 3276.8e9/2 || die.CacheBytes() != 8<<20 {
 		t.Errorf("a die has its own memory: %+v, cache %d", f, die.CacheBytes())
+	}
+	if f, ok := die.Bandwidth(hw.Datasheet, hw.HostLink); !ok || f.Value != 32e9 {
+		t.Errorf("a die has its own link to the host: %+v", f)
+	}
+	if f, ok := die.Bandwidth(hw.Datasheet, hw.PeerLink); ok {
+		t.Errorf("links between GPUs are the product's: %+v", f)
 	}
 	if f, _ := hw.MI300X().Peak(hw.Achievable, hw.Matrix, hw.BF16); f.Value != 708e12 {
 		t.Error("the shipped spec was changed")
