@@ -2,6 +2,6 @@
 // bandwidth, each with its source, and from them the least time that a piece of work can take.
 //
 // A piece of work ([Demand]) and a [HardwareSpec] go in, a [Roof] comes out. Two complete sets of figures are kept
-// apart: what the data sheet promises and what has been measured as achievable. Nothing here guesses: an unknown GPU
-// is an [UnknownError].
+// apart: what the data sheet promises and what can be achieved, measured unless the figure's source says otherwise.
+// Nothing here guesses: an unknown GPU is an [UnknownError].
 package hw

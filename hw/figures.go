@@ -18,7 +18,7 @@ type Spec struct {
 	Devices      int      // as how many equal devices the product shows itself (2 for the dies of an MI250X), else 1
 	NoMatrix     []DType  // element types that have no matrix unit; a wider one stands in
 	Datasheet    Set      // dense peaks by the vendor
-	Achievable   Set      // measured best rates; empty when nobody published them
+	Achievable   Set      // best rates in practice, measured unless the source says otherwise; empty when nobody published them
 	Partition    string   // not empty when the figures are those of a part of the product; says which
 }
 

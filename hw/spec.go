@@ -38,7 +38,7 @@ type Ceiling uint8
 
 // Ceilings.
 const (
-	Achievable Ceiling = iota // measured best rates
+	Achievable Ceiling = iota // best rates in practice
 	Datasheet                 // dense peak by the vendor's data sheet
 )
 
