@@ -294,6 +294,13 @@ func TestCeilingsAreNotMixed(t *testing.T) {
 	if !(high.Roofline.Ideal < low.Roofline.Ideal) || low.Hardware.Ceiling == high.Hardware.Ceiling {
 		t.Errorf("datasheet %v us, achievable %v us", high.Roofline.Ideal, low.Roofline.Ideal)
 	}
+	// The link to the host has its own source, and says that nobody measured it.
+	if s := low.Hardware.HostSource; !strings.Contains(s, "PCIe") || !strings.Contains(s, "the data sheet's is used") {
+		t.Errorf("host link, achievable: %q", s)
+	}
+	if s := high.Hardware.HostSource; !strings.Contains(s, "PCIe") || strings.Contains(s, "is used") {
+		t.Errorf("host link, datasheet: %q", s)
+	}
 }
 
 func TestOtherTracesAreNotDiffusion(t *testing.T) {

@@ -50,7 +50,7 @@ func (in *analysis) describeHardware() {
 		h.Source = f.Source
 	}
 	if f, ok := in.spec.Bandwidth(in.ceiling, hw.HostLink); ok {
-		h.HostLink = Number(f.Value)
+		h.HostLink, h.HostSource = Number(f.Value), joined(f.Source, f.Substitute)
 	}
 	other := hw.Achievable + hw.Datasheet - in.ceiling
 	if o := ceilingOf(in.spec, other); len(o.Peaks) > 0 {

@@ -61,7 +61,7 @@ func (r *Report) ceilingTable() table {
 		Columns: columns("figure", ">value", "source")}
 	t.Rows = append(t.Rows, []cell{text("memory bandwidth"), number(h.Bandwidth, scaled(h.Bandwidth, "B/s")), text(h.Source)})
 	if h.HostLink.Known() {
-		t.Rows = append(t.Rows, []cell{text("host link"), number(h.HostLink, scaled(h.HostLink, "B/s")), text(h.Source)})
+		t.Rows = append(t.Rows, []cell{text("host link"), number(h.HostLink, scaled(h.HostLink, "B/s")), text(h.HostSource)})
 	}
 	for _, unit := range slices.Sorted(maps.Keys(h.Peaks)) {
 		p := h.Peaks[unit]

@@ -66,9 +66,11 @@ type Hardware struct {
 	Bandwidth Number          `json:"memory_bandwidth_bytes_per_second"`
 	HostLink  Number          `json:"host_link_bytes_per_second"`
 	Cache     int64           `json:"last_level_cache_bytes"`
-	Peaks     map[string]Peak `json:"peaks"` // "matrix_bf16": …
-	Source    string          `json:"source"`
-	Detected  string          `json:"detected"` // what the trace says, and how it was matched
+	Peaks     map[string]Peak `json:"peaks"`  // "matrix_bf16": …
+	Source    string          `json:"source"` // of Bandwidth
+	// HostSource is the source of HostLink, with the figure that stands in for it if one does; empty without a host link.
+	HostSource string `json:"host_link_source,omitempty"`
+	Detected   string `json:"detected"` // what the trace says, and how it was matched
 	// Other is the other ceiling of the same GPU, for plots; nil when it has none.
 	Other *Ceiling `json:"other_ceiling"`
 }
