@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"math"
 	"slices"
-	"strconv"
 )
 
 // A ConfigError names the file and the field of a configuration that is missing or contradictory.
@@ -57,13 +56,7 @@ func (c *config) has(field string) bool {
 }
 
 // class is the Python class that the file configures.
-func (c *config) class() string {
-	var s string
-	if c.has("_class_name") {
-		_ = json.Unmarshal(c.fields["_class_name"], &s) // a class that is no text is no known class
-	}
-	return s
-}
+func (c *config) class() string { return c.text("_class_name") }
 
 // maxField bounds sizes. No model is near it, and products of three stay within 64 bits.
 const maxField = 1 << 20
@@ -200,9 +193,13 @@ func (c *config) strings(field string, n int) []string {
 	return list
 }
 
-// is tells whether a field has a text.
-func (c *config) is(field, text string) bool {
-	return sameJSON(c.fields[field], json.RawMessage(strconv.Quote(text)))
+// text returns a text, "" when the field is none or is not there.
+func (c *config) text(field string) string {
+	var s string
+	if json.Unmarshal(c.fields[field], &s) != nil {
+		return ""
+	}
+	return s
 }
 
 // equal demands that two fields agree.

@@ -23,8 +23,8 @@ func wan(c *config) *denoiser {
 		forward: func(b *builder, in input) {
 			image, taps := in.batch*in.image, patch[0]*patch[1]*patch[2]
 			b.conv("patch embedding", 1, in.batch, channels, h, taps, in.image*taps, in.image, 1)
-			b.embedTime("time embedding", in.batch, freq, h)
-			b.linear("modulation", 1, in.batch, h, 6*h)
+			b.embedTime("time embedding", in.batch*in.times, freq, h)
+			b.linear("modulation", 1, in.batch*in.times, h, 6*h)
 			b.embedTime("context embedding", in.batch*in.text, textDim, h)
 			b.linear("q k v o", 4*layers, image, h, h)
 			b.attention("self-attention", layers, in.batch, heads, in.image, in.image, d)
@@ -74,6 +74,9 @@ func sana(c *config) *denoiser {
 		image, n := in.batch*in.image, in.image
 		b.conv("patch embedding", 1, in.batch, channels, h, patch*patch, n*patch*patch, n, 1)
 		b.embedTime("time embedding", in.batch, sinusoid, h)
+		if c.flag("guidance_embeds") {
+			b.embedTime("guidance embedding", in.batch, sinusoid, h)
+		}
 		b.linear("modulation", 1, in.batch, h, 6*h)
 		b.embedTime("context embedding", in.batch*in.text, caption, h)
 		b.linear("q k v o", 4*layers, image, h, h)
@@ -111,6 +114,8 @@ func zImage(c *config) *denoiser {
 		in.image, in.text = roundUp(in.image, 32), roundUp(in.text, 32) // both are padded
 		b.linear("image embedding", 1, in.batch*in.image, taps*channels, h)
 		b.linear("context embedding", 1, in.batch*in.text, caption, h)
+		b.linear("time embedding 1", 1, in.batch, sinusoid, 1024)
+		b.linear("time embedding 2", 1, in.batch, 1024, min(h, sinusoid))
 		b.linear("modulation", layers+refiners, in.batch, min(h, sinusoid), 4*h)
 		for _, part := range []struct {
 			name           string
@@ -121,6 +126,7 @@ func zImage(c *config) *denoiser {
 			b.attention(part.name+" attention", part.layers, in.batch, heads, part.tokens, part.tokens, d)
 			b.linear(part.name+" MLP, 3 products", 3*part.layers, rows, h, mlp)
 		}
+		b.linear("norm_out modulation", 1, in.batch, min(h, sinusoid), h)
 		b.linear("proj_out", 1, in.batch*in.image, h, taps*channels)
 	}}
 }

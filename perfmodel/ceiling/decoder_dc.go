@@ -18,7 +18,7 @@ func deepVAE(c *config) vae {
 			c.fail("attention_head_dim", "%d exceeds the %d channels of level %d", d, channels[i], i)
 		}
 	}
-	shuffles := !c.is("upsample_block_type", "interpolate")
+	shuffles := c.text("upsample_block_type") != "interpolate"
 	return vae{shrink: 1 << last, decode: func(b *builder, batch, _, height, width int64) {
 		area := height * width
 		double := func(from, to int64) { // by a convolution before or after

@@ -17,6 +17,7 @@ import (
 type Model struct {
 	Class    string   // Python class of the denoiser
 	Notes    []string // what is not counted, and what was taken from where
+	perToken bool     // each image token has a time of its own
 	denoiser *denoiser
 	vae      vae
 	text     []*textEncoder
@@ -33,25 +34,26 @@ type denoiser struct {
 	forward               func(b *builder, in input)
 }
 
-// An input is the size of one forward pass.
-type input struct{ batch, image, text, frames, height, width int64 }
+// An input is the size of one forward pass. times counts the times of each of the batch: 1, or one for each image token.
+type input struct{ batch, image, text, times, frames, height, width int64 }
 
 // readers read the configuration of a denoiser, by its class.
 func readers() map[string]func(*config) *denoiser {
 	return map[string]func(*config) *denoiser{
-		"SD3Transformer2DModel":          sd3,
-		"FluxTransformer2DModel":         flux,
-		"Flux2Transformer2DModel":        flux2,
-		"QwenImageTransformer2DModel":    qwenImage,
-		"AuraFlowTransformer2DModel":     auraFlow,
-		"HunyuanVideoTransformer3DModel": hunyuanVideo,
-		"HunyuanImageTransformer2DModel": hunyuanImage,
-		"HiDreamImageTransformer2DModel": hiDream,
-		"WanTransformer3DModel":          wan,
-		"ZImageTransformer2DModel":       zImage,
-		"PixArtTransformer2DModel":       pixArt,
-		"SanaTransformer2DModel":         sana,
-		"UNet2DConditionModel":           sdxl,
+		"SD3Transformer2DModel":            sd3,
+		"FluxTransformer2DModel":           flux,
+		"Flux2Transformer2DModel":          flux2,
+		"QwenImageTransformer2DModel":      qwenImage,
+		"AuraFlowTransformer2DModel":       auraFlow,
+		"HunyuanVideoTransformer3DModel":   hunyuanVideo,
+		"HunyuanVideo15Transformer3DModel": hunyuanVideo15,
+		"HunyuanImageTransformer2DModel":   hunyuanImage,
+		"HiDreamImageTransformer2DModel":   hiDream,
+		"WanTransformer3DModel":            wan,
+		"ZImageTransformer2DModel":         zImage,
+		"PixArtTransformer2DModel":         pixArt,
+		"SanaTransformer2DModel":           sana,
+		"UNet2DConditionModel":             sdxl,
 	}
 }
 
@@ -77,6 +79,9 @@ func Open(folder fs.FS) (*Model, error) {
 		m.note("geometry from the weights' header " + c.file)
 	}
 	if err := m.readSecond(folder, c); err != nil {
+		return nil, err
+	}
+	if err := m.readPipeline(folder); err != nil {
 		return nil, err
 	}
 	if err := m.readVAE(folder); err != nil {
@@ -135,6 +140,20 @@ func (m *Model) readSecond(folder fs.FS, first *config) error {
 func sameJSON(a, b json.RawMessage) bool {
 	var x, y bytes.Buffer
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+}
+
+// readPipeline reads what the pipeline's own file says of the work: Wan 2.2's small model embeds a time for each token, so that
+// those of a given image have none.
+func (m *Model) readPipeline(folder fs.FS) error {
+	c, err := readConfig(folder, "model_index.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	m.perToken = c.flag("expand_timesteps")
+	return nil
 }
 
 func denoiserConfig(folder fs.FS) (*config, error) {

@@ -13,7 +13,7 @@ var ErrOptions = errors.New("options do not fit the model")
 // Work is what a request takes.
 type Work struct {
 	Options
-	ImageTokens int64  // of each image in a forward pass; latent positions for a UNet
+	ImageTokens int64  // of each image in a forward pass, without padding; latent positions for a UNet
 	Parts       []Part // the denoiser first
 	total       Amount // of all parts and calls
 }
@@ -93,6 +93,10 @@ func (m *Model) input(o Options) (input, error) {
 	in.image = frames / d.patch[0] * (in.height / d.patch[1]) * (in.width / d.patch[2])
 	if d.pixels {
 		in.image = in.height * in.width
+	}
+	in.times = 1
+	if m.perToken {
+		in.times = in.image
 	}
 	if o.Guided {
 		in.batch *= 2

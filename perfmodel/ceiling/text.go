@@ -16,10 +16,7 @@ type textEncoder struct {
 
 // readText reads a text encoder by its model_type, nil with a note when the type is not known.
 func readText(name string, c *config) (*textEncoder, string, error) {
-	var kind string
-	if c.has("model_type") {
-		_ = json.Unmarshal(c.fields["model_type"], &kind) // no text: not known
-	}
+	kind := c.text("model_type")
 	if c.has("text_config") { // vision-language models keep the language part apart
 		inner := &config{file: c.file}
 		if err := json.Unmarshal(c.fields["text_config"], &inner.fields); err != nil {

@@ -7,6 +7,7 @@ import "strings"
 type unet struct {
 	channels, layers, depth, heads []int64 // by level: width, residual blocks, transformer layers, attention heads
 	down, up                       []bool  // levels with transformers
+	mid                            bool    // whether the middle has one
 	in, out, text, pooled          int64
 }
 
@@ -28,6 +29,7 @@ func sdxl(c *config) *denoiser {
 	for _, t := range c.strings("up_block_types", n) {
 		u.up = append(u.up, strings.Contains(t, "CrossAttn"))
 	}
+	u.mid = !c.has("mid_block_type") || strings.Contains(c.text("mid_block_type"), "CrossAttn")
 	shrink := int64(1) << max(n-1, 0)
 	return &denoiser{vae: 8, patch: [3]int64{1, shrink, shrink}, pixels: true, channels: u.in, text: 77, guided: true, steps: 50, forward: u.forward}
 }
@@ -61,7 +63,7 @@ func (u *unet) forward(b *builder, in input) {
 		}
 	}
 	b.residuals("mid", 1, in.batch, width, width, plane, temb, area)
-	u.transformer(b, in, u.down[last] || u.up[0], last, area)
+	u.transformer(b, in, u.mid, last, area)
 	b.residuals("mid", 1, in.batch, width, width, plane, temb, area)
 	for j := range u.channels {
 		i := last - j
