@@ -14,10 +14,10 @@ type gemm struct {
 	bias       int                 // broadcast to the result
 	beta       int                 // factor of the bias; at 0 it is not read
 	out        int                 // an out= argument, which tells the result's type
-	either     int                 // the result when it has as many dimensions, else the bias; 0 for neither
 	scales     [2]int              // scale tensors; single values travel as kernel arguments
 	result     storage             // the result's type when no argument tells; that of A when zero
 	code       int                 // argument with the result's type as number
+	overload   int                 // where an overload has such a number, before what follows; 0 for no such overload
 	epilogue   func(c *Call) int64 // operations an output after the product
 }
 
@@ -37,24 +37,23 @@ func (g gemm) pattern(name, doc string, patterns ...string) Entry {
 	return forPatterns(Info{Name: name, Doc: doc, Category: GEMM}, g.work, patterns...)
 }
 
+// gemmModels are those of aten (native_functions.yaml), bitsandbytes (bitsandbytes/_ops.py), vLLM
+// (csrc/torch_bindings.cpp) and SGLang (sgl-kernel/csrc/common_extension.cc).
 func gemmModels() []Entry {
-	mm := plain.with(func(g *gemm) { g.out = 2 })
-	addmm := plain.with(func(g *gemm) { g.a, g.b, g.bias, g.beta, g.out = 1, 2, 0, 3, 5 })
-	activation := addmm.with(func(g *gemm) { g.out, g.epilogue = 6, geluOrReLU })
+	mm := plain.with(func(g *gemm) { g.out, g.overload = 2, 2 })
+	addmm := plain.with(func(g *gemm) { g.a, g.b, g.bias, g.beta, g.out, g.overload = 1, 2, 0, 3, 5, 3 })
+	activation := addmm.with(func(g *gemm) { g.out, g.overload, g.epilogue = 6, 0, geluOrReLU })
 	bmm := mm.with(func(g *gemm) { g.batched = true })
 	baddbmm := addmm.with(func(g *gemm) { g.batched = true })
 	scaled := plain.with(func(g *gemm) { g.bias, g.scales, g.code, g.out = 4, [2]int{2, 3}, 6, 8 })
 	int8 := plain.with(func(g *gemm) { g.result, g.out = int32s, 2 })
 	weight8 := plain.with(func(g *gemm) { g.transposed, g.scales[0] = true, 2 })
 	bnb := plain.with(func(g *gemm) { g.transposed, g.result, g.out = true, int32s, 2 })
-	nk := plain.with(func(g *gemm) { g.transposed = true })
-	a8w8 := nk.with(func(g *gemm) { g.result, g.scales, g.either = bf16, [2]int{2, 3}, 4 })
-	a4w4 := a8w8.with(func(g *gemm) { g.packed = true })
 	cutlass := plain.with(func(g *gemm) { g.out, g.a, g.b, g.scales, g.bias = 0, 1, 2, [2]int{3, 4}, 5 })
 	return []Entry{
 		mm.entry("gemm.mm",
 			"2MNK; A, B read and the result written once",
-			"aten::mm", "aten::_sparse_mm"),
+			"aten::mm"),
 		addmm.entry("gemm.addmm",
 			"2MNK + MN for the bias, which may be of any shape that broadcasts; none when beta is 0",
 			"aten::addmm", "aten::addmm_"),
@@ -84,27 +83,6 @@ func gemmModels() []Entry {
 		bnb.entry("gemm.bitsandbytes_int8",
 			"2MNK integer operations, the weight is (N,K) and the result int32",
 			"bitsandbytes::int8_linear_matmul"),
-		nk.with(func(g *gemm) { g.bias, g.out = 2, 4 }).entry("gemm.aiter_a16w16",
-			"2MNK, the weight is (N,K)",
-			"aiter::gemm_a16w16"),
-		nk.with(func(g *gemm) { g.out = 2 }).entry("gemm.aiter_asm",
-			"2MNK, the weight is (N,K), the result is argument 2",
-			"aiter::_gemm_a16w16_asm", "aiter::gemm_a16w16_asm"),
-		nk.with(func(g *gemm) { g.out = 3 }).entry("gemm.aiter_atomic",
-			"2MNK, the weight is (N,K), the result is argument 3",
-			"aiter::gemm_a16w16_atomic_"),
-		a8w8.pattern("gemm.aiter_a8w8",
-			"2MNK at the 8-bit type of A, the weight is (N,K), scales are read, the result is bf16",
-			"aiter::gemm_a8w8*", "aiter::flatmm_a8w8*"),
-		a4w4.pattern("gemm.aiter_a4w4",
-			"2MNK with K twice the stored one, block scales are read, the result is bf16",
-			"aiter::gemm_a4w4*", "aiter::_gemm_a4w4*"),
-		a8w8.with(func(g *gemm) { g.batched = true }).pattern("gemm.aiter_batched_a8w8",
-			"2BMNK at the 8-bit type of A, the weights are (B,N,K), scales are read, the result is bf16",
-			"aiter::batched_gemm_a8w8*"),
-		nk.with(func(g *gemm) { g.batched = true }).pattern("gemm.aiter_batched_bf16",
-			"2BMNK, the weights are (B,N,K)",
-			"aiter::batched_gemm_bf16*"),
 		cutlass.entry("gemm.cutlass",
 			"2MNK + MN for the bias; scales that are tensors are read; the result is argument 0",
 			"_C::cutlass_scaled_mm"),
@@ -113,14 +91,11 @@ func gemmModels() []Entry {
 			"_C::cutlass_scaled_fp4_mm", "sgl_kernel::cutlass_scaled_fp4_mm"),
 		scaled.with(func(g *gemm) { g.bias, g.code, g.out = 5, 4, none }).entry("gemm.sgl_scaled",
 			"2MNK + MN for the bias; scales that are tensors are read; the result's type is out_dtype",
-			"sgl_kernel::fp8_scaled_mm", "sgl_kernel::int8_scaled_mm"),
+			"sgl_kernel::fp8_scaled_mm", "sgl_kernel::int8_scaled_mm", "sgl_kernel::fp8_blockwise_scaled_mm"),
 		scaled.with(func(g *gemm) { g.bias, g.code, g.scales, g.out = 8, 9, plain.scales, none }).entry(
 			"gemm.scaled_mm_v2",
 			"2MNK + MN for the bias; scales, which come in lists without types, are not counted",
 			"aten::_scaled_mm_v2"),
-		mm.with(func(g *gemm) { g.out = none }).entry("gemm.hipblaslt",
-			"2MNK, B is (K,N)",
-			"aiter::hipb_mm", "aiter::rocb_mm", "aiter::wvSpltK"),
 	}
 }
 
@@ -133,6 +108,7 @@ func geluOrReLU(c *Call) int64 {
 
 func (g gemm) work(c *Call) (Work, error) {
 	in := reading{call: c}
+	g.findCode(c)
 	rank, batch := 2, int64(1)
 	if g.batched {
 		rank = 3
@@ -154,13 +130,6 @@ func (g gemm) work(c *Call) (Work, error) {
 		m = ratio(a.Elements(), product(batch, k))
 	}
 	in.require(a.last(0) == k, "agreeing inner dimensions")
-	if g.either > 0 {
-		if len(in.dims(g.either)) == rank {
-			g.out = g.either
-		} else {
-			g.bias = g.either
-		}
-	}
 	p := matmulSizes{batch, m, n, g.values(&a, k)}
 	if g.packed {
 		a.Type = hw.FP4
@@ -175,6 +144,19 @@ func (g gemm) work(c *Call) (Work, error) {
 		w.charge(hw.Vector, a.Type, product(batch, m, n, g.epilogue(c)))
 	}
 	return in.done(w)
+}
+
+// findCode tells the overload that takes the result's type, which moves all behind it by one: then the last argument
+// of the others, the result, is a number.
+func (g *gemm) findCode(c *Call) {
+	a := c.arg(g.out)
+	if g.overload == 0 || a == nil || a.Value == "" {
+		return
+	}
+	g.code, g.out = g.overload, g.out+1
+	if g.beta >= g.overload {
+		g.beta++
+	}
 }
 
 // values turns a stored inner dimension into the number of values in it.

@@ -26,6 +26,11 @@ func TestBL70Matmul(t *testing.T) {
 		320+20+160, 4*(5+32+40+20))
 	wants(t, call("aten::_addmm_activation", f32(5), f32(4, 8), f32(8, 5), number("1"), number("1"), number("False")),
 		320+20+20, 4*(5+32+40+20))
+	half := func(dims ...int64) trace.Arg { return tensor("c10::Half", dims...) }
+	wants(t, call("aten::mm", half(4, 8), half(8, 5), number("6")), 320, 2*(32+40)+4*20)
+	wants(t, call("aten::addmm", half(5), half(4, 8), half(8, 5), number("6"), number("1"), number("1")), 320+20, 2*(5+32+40)+4*20)
+	wants(t, call("aten::addmm", half(5), half(4, 8), half(8, 5), number("6"), number("0"), number("1"), f32(4, 5)), 320,
+		2*(32+40)+4*20)
 	refused(t, call("aten::mm", f32(4, 8), f32(7, 5)), "inner")
 	refused(t, call("aten::mm", f32(4), f32(4, 5)), "dimensions")
 	refused(t, call("aten::matmul", f32(2, 4, 8), f32(3, 8, 5)), "broadcast")
@@ -51,15 +56,7 @@ func libraryRows() (rows []worked) {
 	}
 	const f = 2 * 16 * 64 * 32 // M, K, N
 	wants(call("bitsandbytes::int8_linear_matmul", i8(16, 64), i8(32, 64)), f, 16*64+32*64+4*16*32)
-	wants(call("aiter::gemm_a16w16", bf16(16, 64), bf16(32, 64), bf16(32)), f+16*32, 2*(16*64+32*64+32+16*32))
-	wants(call("aiter::_gemm_a16w16_asm", bf16(16, 64), bf16(32, 64), f32(16, 32)), f, 2*(16*64+32*64)+4*16*32)
-	wants(call("aiter::gemm_a8w8_blockscale_ck", fp8(16, 64), fp8(32, 64), f32(16, 2), f32(2, 1)), f,
-		16*64+32*64+4*(32+2)+2*16*32)
-	wants(call("aiter::gemm_a8w8_ck", i8(16, 64), i8(32, 64), f32(16, 1), f32(1, 32), bf16(16, 32)), f, 16*64+32*64+4*48+2*16*32)
-	wants(call("aiter::gemm_a8w8", i8(16, 64), i8(32, 64), f32(16, 1), f32(1, 32), bf16(32)), f+16*32, 16*64+32*64+4*48+64+2*16*32)
-	wants(call("aiter::gemm_a4w4", tensor("c10::Float4_e2m1fn_x2", 16, 32), tensor("c10::Float4_e2m1fn_x2", 32, 32),
-		tensor("c10::Float8_e8m0fnu", 16, 2), tensor("c10::Float8_e8m0fnu", 32, 2)), f, 16*32+32*32+32+64+2*16*32)
-	wants(call("aiter::hipb_mm", bf16(16, 64), bf16(64, 32)), f, 2*(16*64+64*32+16*32))
+	rows = append(rows, aiterRows()...)
 	wants(call("mylib::fp8_blockscale_gemm", bf16(16, 64), fp8(32, 64), f32(1, 2)), f, 2*16*64+32*64+8+2*16*32)
 	wants(call("mylib::fp8_blockscale_gemm", fp8(16, 64), f32(16, 1), fp8(32, 64), f32(1, 2)), f,
 		16*64+64+32*64+8+2*16*32)
@@ -114,5 +111,59 @@ func libraryRows() (rows []worked) {
 	wants(call("aten::_scaled_mm_v2", fp8(16, 64), fp8(64, 32), tensors(f32(1)), list("[0]"), list("[0]"), tensors(f32(1)), list("[0]"), list("[0]"),
 		bf16(32), number("15"), list("[]"), number("False")), f+16*32, 16*64+64*32+64+2*16*32)
 	wants(call("aten::_int_mm", i8(16, 64), i8(64, 32)), f, 16*64+64*32+4*16*32)
+	return rows
+}
+
+// aiterRows have the arguments in the orders of variants and releases of aiter.
+func aiterRows() (rows []worked) {
+	wants := func(c *perfmodel.Call, flops, bytes int64) {
+		rows = append(rows, worked{call: c, flops: flops, bytes: bytes})
+	}
+	const (
+		f       = 2 * 16 * 64 * 32 // M, K, N
+		mn      = 16 * 32
+		wide    = 2 * (16*64 + 32*64 + mn)
+		narrow  = 16*64 + 32*64 + 2*mn
+		packed  = 16*32 + 32*32 + 2*mn
+		scales  = 4 * (16 + 32)
+		blocks  = 4 * (16*2 + 1*2)
+		smaller = 16*2 + 32*2
+	)
+	no, zero, none := number("False"), number("0"), absent
+	x, w, y := bf16(16, 64), bf16(32, 64), bf16(16, 32)
+	wants(call("aiter::gemm_a16w16", x, w, bf16(32)), f+mn, wide+64)
+	wants(call("aiter::gemm_a16w16", x, w, none, number("6"), none, none, none), f, wide+2*mn)
+	wants(call("aiter::gemm_a16w16", fp8(16, 64), fp8(32, 64), none, number("15"), f32(16, 1), f32(32, 1), none), f, narrow+scales)
+	wants(call("aiter::gemm_a16w16_atomic_", x, w, number("15"), f32(16, 32), none), f, wide+2*mn)
+	wants(call("aiter::gemm_a16w16_atomic_", x, w, number("15"), none, none), f, wide)
+	semaphores := tensor("unsigned int", 16, 64)
+	wants(call("aiter::_gemm_a16w16_asm", x, w, f32(16, 32), semaphores, f32(1, 32), zero, none, no), f+mn, wide+2*mn+128)
+	wants(call("aiter::gemm_a16w16_asm", x, w, y, f32(32), zero, none), f+mn, wide+128)
+
+	q, qw, byRow, byColumn := i8(16, 64), i8(32, 64), f32(16, 1), f32(1, 32)
+	wants(call("aiter::gemm_a8w8", q, qw, byRow, byColumn, bf16(32), number("15"), none), f+mn, narrow+scales+64)
+	wants(call("aiter::gemm_a8w8_bpreshuffle", fp8(16, 64), fp8(32, 64), byRow, byColumn, none, number("5"), no), f, narrow+scales)
+	wants(call("aiter::gemm_a8w8_ck", q, qw, byRow, byColumn, y, bf16(32), zero), f+mn, narrow+scales+64)
+	wants(call("aiter::gemm_a8w8_asm", q, qw, byRow, byColumn, y, text("kernel"), f32(1, 32), no, zero), f+mn, narrow+scales+128)
+	wants(call("aiter::gemm_a8w8_blockscale", fp8(16, 64), fp8(32, 64), f32(16, 2), f32(1, 2), number("15"), no), f, narrow+blocks)
+	wants(call("aiter::gemm_a8w8_blockscale_ck", fp8(16, 64), fp8(32, 64), f32(16, 2), f32(1, 2), y, zero), f, narrow+blocks)
+	wants(call("aiter::gemm_a8w8_blockscale_bpreshuffle_asm", fp8(16, 64), fp8(32, 64), y, f32(16, 2), f32(1, 2), none, none, none,
+		number("True"), f32(1, 32)), f+mn, narrow+blocks+128)
+	wants(call("aiter::flatmm_a8w8_blockscale_asm", fp8(16, 64), fp8(32, 64), f32(2, 16), f32(2, 1), tensor("c10::Half", 16, 32)), f,
+		narrow+blocks)
+	p, pw := tensor("c10::Float4_e2m1fn_x2", 16, 32), tensor("unsigned char", 32, 32)
+	pa, pb := tensor("c10::Float8_e8m0fnu", 16, 2), tensor("unsigned char", 32, 2)
+	wants(call("aiter::gemm_a4w4", p, pw, pa, pb, none, number("15"), number("1."), number("0."), no), f, packed+smaller)
+	wants(call("aiter::gemm_a4w4", p, pw, pa, pb, bf16(32, 32), f32(1, 32), number("1.")), f+mn, packed+smaller+128)
+	wants(call("aiter::gemm_a4w4_asm", p, pw, pa, pb, y, text("kernel"), f32(1, 32)), f+mn, packed+smaller+128)
+
+	wants(call("aiter::batched_gemm_a8w8", i8(3, 16, 64), i8(3, 32, 64), f32(3, 16, 1), f32(3, 1, 32), bf16(3, 16, 32), bf16(3, 1, 32), zero),
+		3*(f+mn), 3*(narrow+scales+64))
+	wants(call("aiter::batched_gemm_bf16", bf16(3, 16, 64), bf16(3, 32, 64), bf16(3, 16, 32), none, zero), 3*f, 3*wide)
+	wants(call("aiter::hipb_mm", x, bf16(64, 32), zero, bf16(32), number("6"), none, none, none, no), f+mn, wide+2*mn+64)
+	wants(call("aiter::hipb_mm", fp8(16, 64), fp8(64, 32), zero, none, number("15"), f32(1), f32(1), none), f, narrow)
+	wants(call("aiter::rocb_mm", x, bf16(64, 32), zero), f, wide)
+	wants(call("aiter::wvSpltK", w, x, y, number("16"), number("304")), f, wide)
+	wants(call("aiter::wvSplitKQ", fp8(32, 64), fp8(16, 64), y, f32(1), f32(1), number("304")), f, narrow)
 	return rows
 }

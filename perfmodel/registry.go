@@ -41,7 +41,7 @@ func Default() *Registry {
 	r := new(Registry)
 	for _, family := range [...][]Entry{
 		memcpyModels(), collectiveModels(), tritonModels(), quantizeModels(),
-		gemmModels(), groupedModels(), attentionModels(), normModels(), modulationModels(),
+		gemmModels(), aiterModels(), groupedModels(), attentionModels(), normModels(), modulationModels(),
 		convModels(), resizeModels(), pointwiseModels(), foreachModels(), reductionModels(), poolModels(),
 		copyModels(), gatherModels(), fillModels(),
 	} {
