@@ -1,6 +1,7 @@
 package perfmodel_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,6 +58,7 @@ func libraryRows() (rows []worked) {
 	const f = 2 * 16 * 64 * 32 // M, K, N
 	wants(call("bitsandbytes::int8_linear_matmul", i8(16, 64), i8(32, 64)), f, 16*64+32*64+4*16*32)
 	rows = append(rows, aiterRows()...)
+	rows = append(rows, expertRows()...)
 	wants(call("mylib::fp8_blockscale_gemm", bf16(16, 64), fp8(32, 64), f32(1, 2)), f, 2*16*64+32*64+8+2*16*32)
 	wants(call("mylib::fp8_blockscale_gemm", fp8(16, 64), f32(16, 1), fp8(32, 64), f32(1, 2)), f,
 		16*64+64+32*64+8+2*16*32)
@@ -79,27 +81,22 @@ func libraryRows() (rows []worked) {
 	wants(primus(fp8(64, 16), fp8(64, 32), flags("True", "False", "False")), f, 16*64+32*64+2*16*32)
 	wants(primus(fp8(16, 64), fp8(32, 64), flags("False", "True", "True")), f, 16*64+32*64+2*16*32)
 	wants(call("aten::_weight_int8pack_mm", bf16(16, 64), i8(32, 64), bf16(32)), f, 2*16*64+32*64+64+2*16*32)
-	wants(call("bitsandbytes::gemv_4bit", bf16(1, 64), tensor("unsigned char", 1024, 1), list("[32, 64]"), f32(32),
-		f32(16), number("64")),
-		2*64*32, 128+1024+128+64)
-	fmoe := call("aiter::fmoe", bf16(16, 64), bf16(16, 64), bf16(8, 32, 64), bf16(8, 64, 16), absent, absent, absent,
-		absent, number("2"))
-	wants(fmoe, 2*32*64*(32+16), 2*(16*64*2+8*(32*64+64*16)))
-	moe := call("aiter::ck_moe_stage1", bf16(16, 64), bf16(8, 32, 64), bf16(8, 64, 16), tensor("int", 40),
-		tensor("int", 8), tensor("int", 1),
-		bf16(16, 2, 32), number("2"))
-	wants(moe, 2*32*64*32, 2*(16*64+8*32*64+32*32))
 	newer := make([]trace.Arg, 24)
 	newer[0], newer[3], newer[5], newer[6], newer[11], newer[12] = te[0], te[3], te[4], te[5], te[9], te[10]
 	wants(call("tex_ts::te_gemm_ts", newer...), f, 16*64+32*64+2*16*32)
-	wants(call("aten::_weight_int4pack_mm", bf16(16, 64), tensor("int", 4, 1, 32, 4), number("32"), bf16(2, 32, 2)),
-		f, 2*16*64+4*4*32*4+2*2*32*2+2*16*32)
-	wants(call("aiter::gemm_a16w16_atomic_", bf16(16, 64), bf16(32, 64), absent, f32(16, 32)), f, 2*(16*64+32*64)+4*16*32)
-	wants(call("aiter::batched_gemm_a8w8", i8(2, 16, 64), i8(2, 32, 64), f32(2, 16, 1), f32(2, 1, 32)), 2*f, 2*(16*64+32*64+4*48+2*16*32))
-	wants(call("aiter::batched_gemm_bf16", bf16(2, 16, 64), bf16(2, 32, 64)), 2*f, 2*2*(16*64+32*64+16*32))
-	wants(call("aiter::ck_moe_stage2", bf16(16, 2, 64), bf16(8, 128, 32), bf16(8, 32, 64), tensor("int", 40), tensor("int", 8), tensor("int", 1),
-		bf16(16, 32), number("2")), 2*32*64*32, 2*(32*64+8*32*64+32*32))
+	int4 := 2*16*64 + 32*64/2 + 2*2*32*2 + 2*16*32
+	groups := number("32")
+	wants(call("aten::_weight_int4pack_mm", bf16(16, 64), tensor("int", 4, 1, 32, 2), groups, bf16(2, 32, 2)), f, int64(int4))
+	wants(call("aten::_weight_int4pack_mm", bf16(16, 64), tensor("int", 2, 1, 64, 2), groups, bf16(2, 32, 2)), f, int64(int4))
+	wants(call("aten::_weight_int4pack_mm_for_cpu", bf16(16, 64), tensor("unsigned char", 32, 32), groups, bf16(2, 32, 2)), f, int64(int4))
+	wants(call("aten::_weight_int4pack_mm_with_scales_and_zeros", bf16(16, 64), tensor("int", 32, 8), groups, bf16(2, 32), i8(2, 32)), f,
+		int64(int4-2*32))
+	wants(call("bitsandbytes::gemm_4bit", bf16(16, 64), tensor("unsigned char", 1024, 1), list("[32, 64]"), f32(16), number("64"),
+		text("nf4"), bf16(32), absent, absent, absent), f+16*32, 2*16*64+1024+64+64+2*16*32)
+	wants(call("bitsandbytes::gemv_4bit", bf16(1, 64), tensor("unsigned char", 1024, 1), list("[32, 64]"), f32(32), f32(16), number("64"),
+		bf16(1, 32)), 2*64*32, 128+1024+128+64)
 	wants(call("aten::_grouped_mm", bf16(16, 64), bf16(8, 64, 32), tensor("int", 8)), f, 2*(16*64+8*64*32+16*32))
+	wants(call("aten::_grouped_mm", bf16(4, 64), bf16(8, 64, 32), tensor("int", 8), absent, number("6")), f/4, 2*(4*64+4*64*32)+4*4*32)
 	wants(call("aten::_scaled_grouped_mm", fp8(16, 64), fp8(8, 64, 32), f32(16), f32(8, 32), tensor("int", 8), absent, absent, number("15"),
 		number("False")), f, 16*64+8*64*32+4*16+4*8*32+2*16*32)
 	wants(call("_C::cutlass_scaled_mm", bf16(16, 32), fp8(16, 64), fp8(64, 32), f32(16, 1), f32(1, 32), bf16(32)), f+16*32,
@@ -165,5 +162,49 @@ func aiterRows() (rows []worked) {
 	wants(call("aiter::rocb_mm", x, bf16(64, 32), zero), f, wide)
 	wants(call("aiter::wvSpltK", w, x, y, number("16"), number("304")), f, wide)
 	wants(call("aiter::wvSplitKQ", fp8(32, 64), fp8(16, 64), y, f32(1), f32(1), number("304")), f, narrow)
+	return rows
+}
+
+// expertRows are the products of experts of aiter: 16 tokens of 64, two of 8 experts each, 48 wide.
+func expertRows() (rows []worked) {
+	wants := func(c *perfmodel.Call, flops, bytes int64) {
+		rows = append(rows, worked{call: c, flops: flops, bytes: bytes})
+	}
+	ints := func(dims ...int64) trace.Arg { return tensor("int", dims...) }
+	const (
+		routed    = 16 * 2
+		plain     = 2 * routed * 64 * (48 + 48)
+		gated     = 2 * routed * 64 * (96 + 48)
+		upWeights = 8 * 96 * 64
+		weights   = 8 * 64 * (96 + 48)
+	)
+	out, two := bf16(16, 64), number("2")
+	ids := []trace.Arg{ints(272), f32(272), ints(17), ints(1), two}
+	fmoe := func(name string, operands []trace.Arg, more ...trace.Arg) *perfmodel.Call {
+		return call("aiter::"+name, slices.Concat([]trace.Arg{out}, operands, ids, more)...)
+	}
+	up, down := fp8(8, 96, 64), fp8(8, 64, 48)
+	wants(fmoe("fmoe", []trace.Arg{bf16(16, 64), bf16(8, 48, 64), bf16(8, 64, 48)}, number("0")), plain,
+		2*(2*16*64+8*64*(48+48)))
+	wants(fmoe("fmoe_g1u1", []trace.Arg{fp8(16, 64), up, down}, f32(16, 1), f32(8, 96), f32(8, 64), absent, number("0")), gated,
+		16*64+2*16*64+weights+4*(16+8*96+8*64))
+	wants(fmoe("fmoe_g1u1_tkw1", []trace.Arg{fp8(16, 64), up, down}, f32(16, 1), f32(8, 96), f32(8, 64), absent, number("0")), gated,
+		16*64+2*16*64+weights+4*(16+8*96+8*64))
+	wants(fmoe("fmoe_fp8_blockscale_g1u1", []trace.Arg{fp8(16, 64), up, down}, f32(1, 16), f32(8, 1), f32(8, 1), text(""), number("128"),
+		number("128"), absent, number("0")), gated, 16*64+2*16*64+weights+4*(16+8+8))
+	wants(fmoe("fmoe_int8_g1u0", []trace.Arg{i8(32, 64), i8(8, 48, 64), i8(8, 64, 48)}, f32(32, 1), f32(8, 48), f32(8, 64), f32(8, 48)),
+		plain, 32*64+2*16*64+8*64*(48+48)+4*(32+8*48+8*64+8*48))
+	wants(fmoe("fmoe_g1u1_a16", []trace.Arg{bf16(16, 64), i8(8, 96, 64), i8(8, 64, 48)}, f32(8, 96), f32(8, 64), f32(8, 64), f32(8, 48)),
+		gated, 2*2*16*64+weights+4*(8*96+8*64+8*64+8*48))
+	sorted := []trace.Arg{ints(272), ints(17), ints(1)}
+	stage := func(name string, operands []trace.Arg, more ...trace.Arg) *perfmodel.Call {
+		return call("aiter::"+name, slices.Concat(operands, sorted, more)...)
+	}
+	wants(stage("ck_moe_stage1", []trace.Arg{fp8(16, 64), up, down}, bf16(16, 2, 48), two, text(""), f32(8, 96), f32(16, 1), number("32"),
+		absent), 2*routed*64*96, 16*64+upWeights+4*(8*96+16)+2*routed*48)
+	wants(stage("moe_stage1_g1u1", []trace.Arg{fp8(16, 64), up, down}, bf16(16, 2, 48), number("48"), text(""), number("32"), number("0"),
+		number("0"), number("0"), f32(16, 1), f32(8, 96), absent), 2*routed*64*96, 16*64+upWeights+4*(8*96+16)+2*routed*48)
+	wants(stage("ck_moe_stage2", []trace.Arg{fp8(16, 2, 48), up, down}, out, two, text(""), f32(8, 64), f32(32, 1), number("32"), f32(272)),
+		2*routed*48*64, routed*48+8*64*48+4*(8*64+32+272)+2*16*64)
 	return rows
 }

@@ -1,6 +1,10 @@
 package perfmodel
 
-import "github.com/ditlens/ditlens/hw"
+import (
+	"strings"
+
+	"github.com/ditlens/ditlens/hw"
+)
 
 // Products whose arguments follow no common order: those with flags for transposition, packed 4-bit weights, and
 // products of many experts.
@@ -9,31 +13,46 @@ func groupedModels() []Entry {
 	entry := func(name, doc string, work func(*Call) (Work, error), ops ...string) Entry {
 		return forOps(Info{Name: name, Doc: doc, Category: GEMM}, work, ops...)
 	}
-	const experts = "2KN a row of a token and expert; the weights of at most as many experts as there are rows are read"
+	wrapper := func(name, doc string, work func(*Call) (Work, error), ops ...string) Entry {
+		return forOps(Info{Name: name, Doc: doc, Category: GEMM, Wrapper: true}, work, ops...)
+	}
+	const (
+		experts = "2KN a row of a token and expert; the weights of at most as many experts as there are rows are read"
+		members = experts + "; dense where each expert has its own rows; the result of the type of out_dtype or of A"
+		stage   = experts + "; the weight is (E,N,K), and the result is argument 6"
+	)
 	return []Entry{
+		// csrc/pytorch/bindings_pytorch.cpp of Primus-Turbo.
 		forPatterns(Info{Name: "gemm.primus", Doc: "2MNK by the flags of transposition; operands, scales and the result once",
 			Category: GEMM},
 			primus, "primus_turbo*::hipblaslt_gemm_fp8", "primus_turbo*::hipblaslt_gemm_fp4"),
+		// transformer_engine/pytorch/csrc/ts_fp8_op.cpp.
 		entry("gemm.transformer_engine", "2MNK, K by the flag of A; operands, bias and the result once",
 			transformerEngine, "tex_ts::te_gemm_ts"),
-		entry("gemm.fp8_blockscale", "2MNK at the type of the weight (N,K); operands and block scales once, the "+
+		// The linear layers of xDiT; they quantise A and call aiter.
+		wrapper("gemm.fp8_blockscale", "2MNK at the type of the weight (N,K); operands and block scales once, the "+
 			"result in 16 bits", blockScaled,
 			"mylib::fp8_blockscale_gemm"),
-		entry("gemm.mxfp4", "2MNK with K twice the stored one of the weight, (N,K/2), with a scale for 32", mxfp4,
+		wrapper("gemm.mxfp4", "2MNK with K twice the stored one of the weight, (N,K/2), with a scale for 32", mxfp4,
 			"mylib::mxfp4_gemm"),
-		entry("gemm.weight_int4", "2MNK at the type of A; packed 4-bit weight", weightInt4,
-			"aten::_weight_int4pack_mm"),
-		entry("gemm.bitsandbytes_4bit", "2MNK at the type of A; packed 4-bit weight with a scale a block", gemv4bit,
-			"bitsandbytes::gemv_4bit"),
-		entry("gemm.grouped", experts, func(c *Call) (Work, error) { return grouped(c, 1, 1, false) },
+		// native_functions.yaml, and bitsandbytes/_ops.py.
+		entry("gemm.weight_int4", "2MNK at the type of A; N by the size of the packed 4-bit weight; its scales and zeros",
+			weightInt4,
+			"aten::_weight_int4pack_mm", "aten::_weight_int4pack_mm_for_cpu", "aten::_weight_int4pack_mm_with_scales_and_zeros"),
+		entry("gemm.bitsandbytes_4bit", "2MNK at the type of A + MN for the bias; packed 4-bit weight with a scale a block",
+			bitsandbytes4bit,
+			"bitsandbytes::gemv_4bit", "bitsandbytes::gemm_4bit"),
+		entry("gemm.grouped", members, func(c *Call) (Work, error) { return grouped(c, 3, none, 4) },
 			"aten::_grouped_mm"),
-		entry("gemm.scaled_grouped", experts, scaledGrouped, "aten::_scaled_grouped_mm"),
-		entry("gemm.moe_stage1", experts+"; the weight is (E,N,K)", func(c *Call) (Work, error) { return moe(c, 1) },
-			"aiter::ck_moe_stage1", "aiter::ck_moe_stage1_fwd"),
-		entry("gemm.moe_stage2", experts+"; the weight is (E,N,K)", func(c *Call) (Work, error) { return moe(c, 2) },
-			"aiter::ck_moe_stage2", "aiter::ck_moe_stage2_fwd"),
+		entry("gemm.scaled_grouped", members+"; scales once", func(c *Call) (Work, error) { return grouped(c, 5, 2, 7) },
+			"aten::_scaled_grouped_mm"),
+		// aiter/ops/moe_op.py. The variants of fmoe agree in their first nine arguments; scales follow.
+		entry("gemm.moe_stage1", stage, func(c *Call) (Work, error) { return moe(c, 1) },
+			"aiter::ck_moe_stage1", "aiter::moe_stage1_g1u1"),
+		entry("gemm.moe_stage2", stage, func(c *Call) (Work, error) { return moe(c, 2) },
+			"aiter::ck_moe_stage2"),
 		forPatterns(Info{Name: "gemm.moe_fused", Doc: experts + "; both products in one kernel", Category: GEMM},
-			fusedMoE, "aiter::fmoe*"),
+			fusedMoE, "aiter::fmoe", "aiter::fmoe_*"),
 	}
 }
 
@@ -118,7 +137,7 @@ func blockScaled(c *Call) (Work, error) {
 	if weight == 2 {
 		w.Read = sum(w.Read, in.bytes(1))
 	}
-	w.Written = product(a.last(1), b.last(1), max(2, a.store))
+	w.Written = product(a.last(1), b.last(1), 2)
 	return in.done(w)
 }
 
@@ -138,21 +157,28 @@ func mxfp4(c *Call) (Work, error) {
 	return in.done(w)
 }
 
-// weightInt4 is _weight_int4pack_mm(A, weight (N/8, …) int32, group size, scales and zeros).
+// weightInt4 is _weight_int4pack_mm(A, weight, group size, scales and zeros), or with zeros apart. How the weight is packed
+// depends on the device: in int32 as (N/8, …) or (N/16, …), or as (N, K/2) bytes. Its size does not.
 func weightInt4(c *Call) (Work, error) {
 	in := reading{call: c}
 	a, b := in.matrix(0, 2), in.matrix(1, 2)
 	if in.err != nil {
 		return Work{}, in.err
 	}
-	n := product(b.Dims[0], 8)
-	w := matmulSizes{1, a.last(1), n, a.last(0)}.work(a.Type)
-	w.Read, w.Written = sum(a.Bytes(), b.Bytes(), in.bytes(3)), product(a.last(1), n, a.store)
+	k, values := a.last(0), product(b.BytesWritten(), 2)
+	in.require(k > 0 && values%k == 0, "agreeing inner dimensions")
+	if in.err != nil {
+		return Work{}, in.err
+	}
+	p := matmulSizes{1, a.last(1), values / k, k}
+	w := p.work(a.Type)
+	w.Read, w.Written = sum(a.Bytes(), b.Bytes(), in.bytes(3), in.bytes(4)), product(p.m, p.n, a.store)
 	return in.done(w)
 }
 
-// gemv4bit is gemv_4bit(A, B packed, shape of B, absmax, code, block size).
-func gemv4bit(c *Call) (Work, error) {
+// bitsandbytes4bit is gemv_4bit(A, B packed, shape of B, absmax, code, block size, out) or gemm_4bit(A, B packed, shape of B,
+// absmax, block size, kind, bias, absmax in 8 bits, their code, their offset).
+func bitsandbytes4bit(c *Call) (Work, error) {
 	in := reading{call: c}
 	a, b := in.matrix(0, 1), in.tensor(1)
 	var buf [4]int64
@@ -165,34 +191,77 @@ func gemv4bit(c *Call) (Work, error) {
 	p := matmulSizes{1, ratio(a.Elements(), max(1, a.last(0))), shape[0], shape[1]}
 	w := p.work(a.Type)
 	w.Read, w.Written = sum(a.Bytes(), b.Bytes(), in.bytes(3)), product(p.m, p.n, a.store)
+	if strings.HasSuffix(withoutOverload(c.Name), "gemm_4bit") {
+		w.Read = sum(w.Read, in.bytes(7))
+		w.addBias(&in, 6, p, a.Type)
+	}
 	return in.done(w)
 }
 
-// scaledGrouped is _scaled_grouped_mm(A, B, scale A, scale B, offsets, bias, scale result, dtype, …).
-func scaledGrouped(c *Call) (Work, error) {
+const whichExperts = "which experts are used is not recorded: as many as there are rows"
+
+// grouped is _grouped_mm(A, B, offsets, bias, dtype) or _scaled_grouped_mm(A, B, scale A, scale B, offsets, bias, scale of
+// the result, dtype, …). B is (E,K,N). The rows of A lie one expert after the other, or A is (E,M,K).
+func grouped(c *Call, bias, scales, code int) (Work, error) {
 	in := reading{call: c}
-	w, err := grouped(c, 1, 1, false)
-	if err != nil {
-		return w, err
+	a, b := in.matrix(0, 2), in.matrix(1, 3)
+	if in.err != nil {
+		return Work{}, in.err
 	}
-	a, b := in.tensor(0), in.tensor(1)
-	rows, n := ratio(a.Elements(), max(1, a.last(0))), b.last(0)
-	out := in.resultCode(7, &a, &w)
-	w.Bytes = 0
-	w.Read, w.Written = sum(w.Read, in.scales([2]int{2, 3})), product(rows, n, out.bytes)
+	k, n, experts := b.last(1), b.last(0), b.Dims[0]
+	in.require(a.last(0) == k, "agreeing inner dimensions")
+	rows, used := ratio(a.Elements(), max(1, k)), experts
+	w := Work{Category: GEMM}
+	if len(a.Dims) == 2 {
+		used = min(experts, rows)
+		w.doubt(Estimated, whichExperts)
+	} else {
+		in.require(a.last(2) == experts, "agreeing numbers of experts")
+	}
+	w.charge(hw.Matrix, a.Type, product(2, rows, n, plain.values(&a, k)))
+	out := in.resultCode(code, &a, &w)
+	w.Read = sum(a.Bytes(), product(used, ratio(b.Bytes(), max(1, experts))))
+	if scales != none {
+		w.Read = sum(w.Read, in.scales([2]int{scales, scales + 1}))
+	}
+	w.addBias(&in, bias, matmulSizes{1, rows, n, k}, a.Type)
+	w.Written = product(rows, n, out.bytes)
 	return in.done(w)
 }
 
-// moe is ck_moe_stage1 or 2 (tokens, w1, w2, sorted ids, experts, count, out, topk, …).
+// moe is ck_moe_stage1 or 2 (tokens, w1 (E,N,K), w2 (E,K,I), sorted ids, experts, count, out, topk, …, scales, …) or
+// moe_stage1_g1u1, which has no topk. The result of the first stage is (tokens, topk, I), gated or not, and the input of the
+// second; the result of the second has a row a token.
 func moe(c *Call, stage int) (Work, error) {
-	topk, ok := c.Int(7)
-	if !ok || topk <= 0 || topk > 1<<20 {
-		return Work{}, c.missing("experts a token")
+	in := reading{call: c}
+	x, weight, out := in.matrix(0, 2), in.matrix(stage, 3), in.matrix(6, 2)
+	if in.err != nil {
+		return Work{}, in.err
 	}
-	return grouped(c, stage, topk, true)
+	n, k := weight.last(1), weight.last(0)
+	in.require(x.last(0) == k, "agreeing inner dimensions")
+	rows := ratio(x.Elements(), max(1, k))
+	if stage == 1 {
+		in.require(len(out.Dims) == 3, "experts a token")
+		rows = product(rows, out.last(1))
+	}
+	w := Work{Category: GEMM}
+	w.charge(hw.Matrix, x.Type, product(2, rows, n, plain.values(&x, k)))
+	w.Read = sum(x.Bytes(), usedExperts(rows, &weight), in.everyTensor(7))
+	w.Written = out.BytesWritten()
+	w.doubt(Estimated, whichExperts)
+	return in.done(w)
 }
 
-// fusedMoE is fmoe(out, tokens, gate (E,N,K), down (E,K,I), sorted ids, weights, experts, count, topk, …).
+// usedExperts returns the bytes of the weights of as many experts as there are rows.
+func usedExperts(rows int64, weights *Tensor) int64 {
+	experts := max(1, weights.last(2))
+	return product(min(experts, rows), ratio(weights.Bytes(), experts))
+}
+
+// fusedMoE is fmoe(out, tokens, gate (E,N,K), down (E,K,I), sorted ids, weights, experts, count, topk, …, scales, …). N is I,
+// or 2I where a gate is fused. Variants that smooth have their tokens repeated for each expert, so that the result
+// tells how many there are; those of 16-bit tokens bring them to the type of the weights themselves.
 func fusedMoE(c *Call) (Work, error) {
 	in := reading{call: c}
 	out, x, gate, down := in.matrix(0, 2), in.matrix(1, 2), in.matrix(2, 3), in.matrix(3, 3)
@@ -201,42 +270,14 @@ func fusedMoE(c *Call) (Work, error) {
 	if in.err != nil {
 		return Work{}, in.err
 	}
-	k := x.last(0)
-	in.require(gate.last(0) == k && down.last(1) == k && gate.Dims[0] == down.Dims[0],
+	k, n, inner := gate.last(0), gate.last(1), down.last(0)
+	in.require(x.last(0) == k && down.last(1) == k && out.last(0) == k && gate.Dims[0] == down.Dims[0] && (n == inner || n == 2*inner),
 		"agreeing shapes of tokens and weights")
-	rows := product(x.last(1), topk)
-	used := min(gate.Dims[0], rows)
+	rows := product(ratio(out.Elements(), max(1, k)), topk)
 	w := Work{Category: GEMM}
-	w.charge(hw.Matrix, x.Type, sum(product(2, rows, k, gate.last(1)), product(2, rows, k, down.last(0))))
-	weights := ratio(sum(gate.Bytes(), down.Bytes()), max(1, gate.Dims[0]))
-	w.Read = sum(x.Bytes(), product(used, weights))
+	w.charge(hw.Matrix, gate.Type, sum(product(2, rows, k, n), product(2, rows, k, inner)))
+	w.Read = sum(x.Bytes(), usedExperts(rows, &gate), usedExperts(rows, &down), in.everyTensor(9))
 	w.Written = out.BytesWritten()
-	w.doubt(Estimated, "which experts are used is not recorded: as many as there are rows")
-	return in.done(w)
-}
-
-// grouped is a product of rows with the weights of their experts. Rows that carry their experts as a dimension are
-// not repeated.
-func grouped(c *Call, weight int, topk int64, transposed bool) (Work, error) {
-	in := reading{call: c}
-	a, b := in.matrix(0, 2), in.matrix(weight, 3)
-	if in.err != nil {
-		return Work{}, in.err
-	}
-	k, n := b.last(1), b.last(0)
-	if transposed {
-		k, n = n, k
-	}
-	in.require(a.last(0) == k, "agreeing inner dimensions")
-	rows := ratio(a.Elements(), max(1, k))
-	if len(a.Dims) < 3 {
-		rows = product(rows, topk)
-	}
-	experts := b.Dims[0]
-	used := min(experts, rows)
-	w := matmulSizes{1, rows, n, plain.values(&a, k)}.work(a.Type)
-	w.Read = sum(a.Bytes(), product(used, ratio(b.Bytes(), max(1, experts))))
-	w.Written = product(rows, n, max(2, a.store))
-	w.doubt(Estimated, "which experts are used is not recorded: as many as there are rows")
+	w.doubt(Estimated, whichExperts)
 	return in.done(w)
 }
