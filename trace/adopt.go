@@ -2,13 +2,14 @@ package trace
 
 import (
 	"cmp"
+	"context"
 	"slices"
 )
 
 // adoptCaptured recognises operators that lie within the call of a graph launch: WriteWindow puts there what was copied
 // from a capture, for a launch by itself calls no operator. They become such copies again, and own the events that carry
 // their external ids.
-func adoptCaptured(t *Trace) {
+func adoptCaptured(ctx context.Context, t *Trace) {
 	replays := t.GraphReplays()
 	slices.SortStableFunc(replays, func(x, y GraphReplay) int { return compareReplays(t, x.Launch, y.Launch) })
 	for _, r := range replays {

@@ -2,7 +2,6 @@ package trace
 
 import (
 	"context"
-	"slices"
 	"time"
 )
 
@@ -86,7 +85,7 @@ func (b *Builder) Inputs(in Inputs) *Inputs { return b.inputs.share(in) }
 // an event is misplaced: an unknown thread, a negative duration, a time out of range.
 func (b *Builder) Build() (*Trace, error) { return b.build(context.Background()) }
 
-// build runs the steps of Build and stops between two of them when ctx ends.
+// build is Build; it stops soon after ctx ends.
 func (b *Builder) build(ctx context.Context) (*Trace, error) {
 	if err := b.validate(); err != nil {
 		return nil, err
@@ -95,46 +94,46 @@ func (b *Builder) build(ctx context.Context) (*Trace, error) {
 		b.header.Rank = -1
 	}
 	t := &Trace{Header: b.header, Files: b.files, Diagnostics: b.diagnostics}
-	steps := []func(*Trace){
+	steps := []func(context.Context, *Trace){
 		b.placeThreads, b.placeOps, b.placeFrames, b.placeGPU, b.placeLaunches, b.placeAnnotations,
 		link, adoptCaptured, fallbackByExternalID, repairDurations, diagnose,
 	}
 	for _, step := range steps {
+		step(ctx, t)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		step(t)
 	}
 	*b = Builder{}
 	return t, nil
 }
 
 // placeThreads gives threads their final order and the events their final thread ids.
-func (b *Builder) placeThreads(t *Trace) {
-	order := make([]ThreadID, len(b.threads))
-	for i := range order {
-		order[i] = ThreadID(i)
+func (b *Builder) placeThreads(ctx context.Context, t *Trace) {
+	sorted := make([]ThreadID, len(b.threads))
+	for i := range sorted {
+		sorted[i] = ThreadID(i)
 	}
-	slices.SortFunc(order, func(x, y ThreadID) int { return compareThreads(b.threads[x], b.threads[y]) })
-	final := make([]ThreadID, len(order))
-	t.Threads = make([]Thread, len(order))
-	for i, old := range order {
+	order(ctx, sorted, func(x, y ThreadID) int { return compareThreads(b.threads[x], b.threads[y]) })
+	final := make([]ThreadID, len(sorted))
+	t.Threads = make([]Thread, len(sorted))
+	for i, old := range sorted {
 		final[old] = ThreadID(i)
 		t.Threads[i] = b.threads[old]
 	}
-	for i := range b.ops.n {
+	for i := range each(ctx, b.ops.n) {
 		o := b.ops.at(i)
 		o.Thread = final[o.Thread]
 	}
-	for i := range b.launches.n {
+	for i := range each(ctx, b.launches.n) {
 		l := b.launches.at(i)
 		l.Thread = final[l.Thread]
 	}
-	for i := range b.frames.n {
+	for i := range each(ctx, b.frames.n) {
 		f := b.frames.at(i)
 		f.Thread = final[f.Thread]
 	}
-	for i := range b.annotations.n {
+	for i := range each(ctx, b.annotations.n) {
 		if a := b.annotations.at(i); a.GPU {
 			a.Thread = None
 		} else {
@@ -143,26 +142,26 @@ func (b *Builder) placeThreads(t *Trace) {
 	}
 }
 
-func (b *Builder) placeOps(t *Trace) {
-	t.Ops = b.ops.take()
-	slices.SortFunc(t.Ops, compareOps)
-	for i := range t.Ops {
+func (b *Builder) placeOps(ctx context.Context, t *Trace) {
+	t.Ops = b.ops.take(ctx)
+	order(ctx, t.Ops, compareOps)
+	for i := range each(ctx, len(t.Ops)) {
 		t.Ops[i].Parent, t.Ops[i].Frame = None, None
 	}
-	nest(len(t.Ops), func(i int) span {
+	nest(ctx, len(t.Ops), func(i int) span {
 		o := &t.Ops[i]
 		return span{o.Thread, o.Start, o.End()}
 	}, func(i, parent int) { t.Ops[i].Parent = OpID(parent) })
 }
 
-func (b *Builder) placeFrames(t *Trace) {
-	t.Frames = b.frames.take()
-	slices.SortFunc(t.Frames, compareFrames)
-	nest(len(t.Frames), func(i int) span {
+func (b *Builder) placeFrames(ctx context.Context, t *Trace) {
+	t.Frames = b.frames.take(ctx)
+	order(ctx, t.Frames, compareFrames)
+	nest(ctx, len(t.Frames), func(i int) span {
 		f := &t.Frames[i]
 		return span{f.Thread, f.Start, f.Start + f.Dur}
 	}, func(i, parent int) { t.Frames[i].Parent = FrameID(parent) })
-	enclose(len(t.Ops), len(t.Frames), func(i int) (ThreadID, time.Duration) {
+	enclose(ctx, len(t.Ops), len(t.Frames), func(i int) (ThreadID, time.Duration) {
 		return t.Ops[i].Thread, t.Ops[i].Start
 	}, func(i int) span {
 		f := &t.Frames[i]
@@ -178,33 +177,33 @@ func (t *Trace) module(f FrameID) FrameID {
 	return f
 }
 
-func (b *Builder) placeGPU(t *Trace) {
-	t.GPU = b.gpu.take()
-	for i := range t.GPU {
+func (b *Builder) placeGPU(ctx context.Context, t *Trace) {
+	t.GPU = b.gpu.take(ctx)
+	for i := range each(ctx, len(t.GPU)) {
 		g := &t.GPU[i]
 		g.Launch, g.Op = None, None
 		if g.RawDur == 0 {
 			g.RawDur = g.Dur
 		}
 	}
-	slices.SortFunc(t.GPU, compareGPU)
+	order(ctx, t.GPU, compareGPU)
 }
 
 // placeLaunches keeps the calls that a GPU event names or that are of a kind of interest.
-func (b *Builder) placeLaunches(t *Trace) {
+func (b *Builder) placeLaunches(ctx context.Context, t *Trace) {
 	type key struct {
 		file        int32
 		correlation int64
 	}
 	named := make(map[key]bool, len(t.GPU))
-	for i := range t.GPU {
+	for i := range each(ctx, len(t.GPU)) {
 		if g := &t.GPU[i]; g.Correlation != 0 {
 			named[key{g.File, g.Correlation}] = true
 		}
 	}
 	kinds := make(map[string]LaunchKind) // names are few
 	var kept pile[Launch]
-	for i := range b.launches.n {
+	for i := range each(ctx, b.launches.n) {
 		l := *b.launches.at(i)
 		if l.Kind == LaunchOther {
 			kind, ok := kinds[l.Name]
@@ -223,11 +222,11 @@ func (b *Builder) placeLaunches(t *Trace) {
 		}
 	}
 	b.launches = pile[Launch]{}
-	t.Launches = kept.take()
-	slices.SortFunc(t.Launches, compareLaunches)
+	t.Launches = kept.take(ctx)
+	order(ctx, t.Launches, compareLaunches)
 }
 
-func (b *Builder) placeAnnotations(t *Trace) {
-	t.Annotations = b.annotations.take()
-	slices.SortFunc(t.Annotations, compareAnnotations)
+func (b *Builder) placeAnnotations(ctx context.Context, t *Trace) {
+	t.Annotations = b.annotations.take(ctx)
+	order(ctx, t.Annotations, compareAnnotations)
 }

@@ -2,6 +2,7 @@ package trace_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -88,15 +89,49 @@ func TestEmptyBuilder(t *testing.T) {
 	}
 }
 
-func TestLoadStopsInBuild(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	_, err := trace.Load(ctx, trace.LoadOptions{Progress: func(done, total int64) {
-		if done == total {
-			cancel()
+// A countdown is a context that ends when it has been looked at a number of times.
+type countdown struct {
+	context.Context
+	left, after int // looks before and after the end
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left >= 0 {
+		return nil
+	}
+	c.after++
+	return context.Canceled
+}
+
+// TestLoadStopsAnywhere ends the context at every look that Load takes at it: few more follow, and looks are frequent
+// wherever time goes.
+func TestLoadStopsAnywhere(t *testing.T) {
+	const n = 10_000
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var events []string
+	for _, i := range rnd.Perm(n) {
+		events = append(events, op("o", 2*i, 1), runtimeCall("l", 2*i, 1, i+1), kernel("k", 2*i, 1, 7, i+1))
+	}
+	path := write(t, "t.json", []byte(document(events...)))
+	load := func(c *countdown) error {
+		c.Context = t.Context()
+		_, err := trace.Load(c, trace.LoadOptions{}, path)
+		return err
+	}
+	const plenty = 1 << 20
+	free := countdown{left: plenty}
+	if err := load(&free); err != nil {
+		t.Fatal(err)
+	}
+	looks := plenty - free.left
+	if want := 3 * n * 13 / 4096; looks < want { // log2 n comparisons for each event to sort
+		t.Errorf("Load looks at its context %d times, want at least %d", looks, want)
+	}
+	for left := 0; left < looks; left += 1 + looks/40 {
+		c := countdown{left: left}
+		if err := load(&c); !errors.Is(err, context.Canceled) || c.after > 40 {
+			t.Errorf("ended at look %d of %d: %d looks followed, error %v", left, looks, c.after, err)
 		}
-	}}, write(t, "t.json", []byte(sample())))
-	if err == nil {
-		t.Error("no error after the context ended")
 	}
 }
 

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -11,15 +12,17 @@ func (t *Trace) diagnose(code string, severity Severity, count int64, message st
 }
 
 // diagnose describes what a user of the trace should know.
-func diagnose(t *Trace) {
+func diagnose(ctx context.Context, t *Trace) {
 	diagnoseFiles(t)
 	if len(t.GPU) == 0 {
 		diagnoseEmpty(t)
 		return
 	}
-	diagnoseLinks(t)
-	diagnoseLatency(t)
-	diagnoseGraphs(t)
+	for _, look := range []func(*Trace){diagnoseLinks, diagnoseLatency, diagnoseGraphs} {
+		if ctx.Err() == nil {
+			look(t)
+		}
+	}
 }
 
 func diagnoseFiles(t *Trace) {

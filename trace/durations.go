@@ -2,8 +2,8 @@ package trace
 
 import (
 	"cmp"
+	"context"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -14,21 +14,24 @@ const overlapFloor = time.Millisecond
 // repairDurations mends durations that cannot be: work that is recorded to end more than overlapFloor after the next work
 // on its queue (input, device, stream) began. It is taken to end where the next one began; RawDur keeps the record.
 // Deferred completion stamps on ROCm are the known cause.
-func repairDurations(t *Trace) {
-	order := make([]GPUID, len(t.GPU))
-	for i := range order {
-		order[i] = GPUID(i)
+func repairDurations(ctx context.Context, t *Trace) {
+	byQueue := make([]GPUID, len(t.GPU))
+	for i := range byQueue {
+		byQueue[i] = GPUID(i)
 	}
-	slices.SortStableFunc(order, func(x, y GPUID) int { return compareQueue(&t.GPU[x], &t.GPU[y]) })
+	order(ctx, byQueue, func(x, y GPUID) int {
+		return cmp.Or(compareQueue(&t.GPU[x], &t.GPU[y]), cmp.Compare(x, y))
+	})
 	var count int64
 	var excess, total float64 // ns; many impossible durations exceed an int64
 	next := time.Duration(0)  // start of the next later work on the queue
-	for i := len(order) - 1; i >= 0; i-- {
-		g := &t.GPU[order[i]]
+	for back := range each(ctx, len(byQueue)) {
+		i := len(byQueue) - 1 - back
+		g := &t.GPU[byQueue[i]]
 		total += float64(max(0, g.RawDur))
-		if i == len(order)-1 || compareQueue(g, &t.GPU[order[i+1]]) != 0 {
+		if back == 0 || compareQueue(g, &t.GPU[byQueue[i+1]]) != 0 {
 			next = 1<<63 - 1
-		} else if n := t.GPU[order[i+1]].Start; n > g.Start {
+		} else if n := t.GPU[byQueue[i+1]].Start; n > g.Start {
 			next = n
 		}
 		if next != 1<<63-1 && g.End()-next > overlapFloor {

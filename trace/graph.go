@@ -22,20 +22,24 @@ type GraphReplay struct {
 
 // GraphReplays returns the graph launches that have GPU work, in the order of the launches.
 func (t *Trace) GraphReplays() []GraphReplay {
-	index := make(map[LaunchID]int)
 	var list []GraphReplay
+	var index []int32 // by launch: its place in the list, from 1
 	for i := range t.Launches {
 		if l := &t.Launches[i]; l.Kind == LaunchGraph && l.GPU > 0 {
-			index[LaunchID(i)] = len(list)
+			if list == nil {
+				index = make([]int32, len(t.Launches))
+			}
+			index[i] = int32(len(list) + 1)
 			list = append(list, GraphReplay{Launch: LaunchID(i), Events: make([]GPUID, 0, l.GPU)})
 		}
 	}
-	if len(list) == 0 {
+	if list == nil {
 		return nil
 	}
 	for i := range t.GPU {
-		if k, ok := index[t.GPU[i].Launch]; ok {
-			list[k].Events = append(list[k].Events, GPUID(i))
+		if l := t.GPU[i].Launch; l != None && index[l] > 0 {
+			r := &list[index[l]-1]
+			r.Events = append(r.Events, GPUID(i))
 		}
 	}
 	return list

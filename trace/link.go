@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"sort"
@@ -10,10 +11,10 @@ import (
 
 // link gives each launch its operator and each GPU event its launch. The path is kernel, then the call with the same
 // correlation, then the innermost operator that encloses the call on its thread. Flow events are not needed.
-func link(t *Trace) {
-	linkLaunches(t)
-	byCorrelation := indexLaunches(t)
-	for i := range t.GPU {
+func link(ctx context.Context, t *Trace) {
+	linkLaunches(ctx, t)
+	byCorrelation := indexLaunches(ctx, t)
+	for i := range each(ctx, len(t.GPU)) {
 		g := &t.GPU[i]
 		if g.Correlation == 0 {
 			continue
@@ -27,7 +28,7 @@ func link(t *Trace) {
 		t.diagnose("shared_correlations", Info, byCorrelation.shared, fmt.Sprintf(
 			"the correlations of %d GPU events are carried by several launches; each went to the one that fits best", byCorrelation.shared))
 	}
-	for i := range t.Launches {
+	for i := range each(ctx, len(t.Launches)) {
 		if l := &t.Launches[i]; l.Kind == LaunchOther && l.GPU > 0 {
 			l.Kind = LaunchKernel // a call of unknown name is a launch because work names it
 		}
@@ -35,21 +36,21 @@ func link(t *Trace) {
 }
 
 // linkLaunches finds the innermost operator of each launch.
-func linkLaunches(t *Trace) {
-	order := make([]LaunchID, len(t.Launches))
-	for i := range order {
-		order[i] = LaunchID(i)
+func linkLaunches(ctx context.Context, t *Trace) {
+	byThread := make([]LaunchID, len(t.Launches))
+	for i := range each(ctx, len(byThread)) {
+		byThread[i] = LaunchID(i)
 	}
-	slices.SortStableFunc(order, func(x, y LaunchID) int {
-		return cmp.Compare(t.Launches[x].Thread, t.Launches[y].Thread)
+	order(ctx, byThread, func(x, y LaunchID) int {
+		return cmp.Or(cmp.Compare(t.Launches[x].Thread, t.Launches[y].Thread), cmp.Compare(x, y))
 	})
-	enclose(len(order), len(t.Ops), func(i int) (ThreadID, time.Duration) {
-		l := &t.Launches[order[i]]
+	enclose(ctx, len(byThread), len(t.Ops), func(i int) (ThreadID, time.Duration) {
+		l := &t.Launches[byThread[i]]
 		return l.Thread, l.Start
 	}, func(i int) span {
 		o := &t.Ops[i]
 		return span{o.Thread, o.Start, o.End()}
-	}, func(i, op int) { t.Launches[order[i]].Op = OpID(op) })
+	}, func(i, op int) { t.Launches[byThread[i]].Op = OpID(op) })
 }
 
 // A launchIndex finds launches by input and correlation: launches in that order.
@@ -58,15 +59,15 @@ type launchIndex struct {
 	shared int64 // GPU events whose correlation several launches carry
 }
 
-func indexLaunches(t *Trace) launchIndex {
+func indexLaunches(ctx context.Context, t *Trace) launchIndex {
 	var x launchIndex
-	for i := range t.Launches {
+	for i := range each(ctx, len(t.Launches)) {
 		if t.Launches[i].Correlation != 0 {
 			x.ids = append(x.ids, LaunchID(i))
 		}
 	}
-	slices.SortStableFunc(x.ids, func(a, b LaunchID) int {
-		return compareKey(t, a, t.fileOf(b), t.Launches[b].Correlation)
+	order(ctx, x.ids, func(a, b LaunchID) int {
+		return cmp.Or(compareKey(t, a, t.fileOf(b), t.Launches[b].Correlation), cmp.Compare(a, b))
 	})
 	return x
 }
@@ -142,13 +143,13 @@ func fits(g *GPUEvent, l *Launch) int {
 
 // fallbackByExternalID gives GPU events without a launch the operator that carries their External id, if exactly one
 // operator of the input does.
-func fallbackByExternalID(t *Trace) {
+func fallbackByExternalID(ctx context.Context, t *Trace) {
 	type key struct {
 		file int32
 		id   int64
 	}
 	wanted := make(map[key]OpID)
-	for i := range t.GPU {
+	for i := range each(ctx, len(t.GPU)) {
 		if g := &t.GPU[i]; g.Launch == None && g.ExternalID != 0 {
 			wanted[key{g.File, g.ExternalID}] = None
 		}
@@ -157,7 +158,7 @@ func fallbackByExternalID(t *Trace) {
 		return
 	}
 	const several = -2
-	for i := range t.Ops {
+	for i := range each(ctx, len(t.Ops)) {
 		k := key{t.Threads[t.Ops[i].Thread].File, t.Ops[i].ExternalID}
 		switch id, ok := wanted[k]; {
 		case ok && id == None:
@@ -166,7 +167,7 @@ func fallbackByExternalID(t *Trace) {
 			wanted[k] = several
 		}
 	}
-	for i := range t.GPU {
+	for i := range each(ctx, len(t.GPU)) {
 		if g := &t.GPU[i]; g.Launch == None && g.ExternalID != 0 {
 			g.Op = max(None, wanted[key{g.File, g.ExternalID}])
 		}

@@ -24,9 +24,8 @@ type LoadOptions struct {
 }
 
 // Load reads files, all of one process or run, into one Trace. A file that cannot be opened or that holds no trace is an
-// error; damage inside a file is counted in [File] and described in Diagnostics. When ctx ends it stops within 100 ms while
-// it reads; afterwards, between two steps of sorting and linking, each of which may take a second for a million events that
-// come out of order.
+// error; damage inside a file is counted in [File] and described in Diagnostics. When ctx ends it stops within 100 ms, be
+// it reading, sorting or linking.
 //
 // The format of a file is told by its first bytes: JSON, or JSON in gzip, zstd, lz4 or zip. Every member of an archive
 // that is a trace is read.

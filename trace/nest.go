@@ -1,6 +1,9 @@
 package trace
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // jitter is how far a child may reach behind its parent's end and still be its child: the profiler takes the two stamps
 // one after the other.
@@ -17,14 +20,14 @@ type span struct {
 //
 // The open spans end later the earlier they began: one that a later span outlives can enclose nothing that the later one
 // does not, so it is dropped. Each span is pushed and popped once, however many cross.
-func nest(n int, at func(int) span, parent func(i, parent int)) {
+func nest(ctx context.Context, n int, at func(int) span, parent func(i, parent int)) {
 	var open []int
 	pop := func(when func(top span) bool) {
 		for len(open) > 0 && when(at(open[len(open)-1])) {
 			open = open[:len(open)-1]
 		}
 	}
-	for i := range n {
+	for i := range each(ctx, n) {
 		s := at(i)
 		pop(func(top span) bool { return (top.thread != s.thread || s.start >= top.end) && top != s })
 		pop(func(top span) bool { return top.end+jitter < s.end })
@@ -40,10 +43,10 @@ func nest(n int, at func(int) span, parent func(i, parent int)) {
 
 // enclose finds for each of n instants, sorted by thread and time, the innermost of m spans that holds it, and
 // reports those that have one. Innermost is the one that began last.
-func enclose(n, m int, instant func(int) (ThreadID, time.Duration), at func(int) span, found func(i, s int)) {
+func enclose(ctx context.Context, n, m int, instant func(int) (ThreadID, time.Duration), at func(int) span, found func(i, s int)) {
 	var open []int
 	next := 0
-	for i := range n {
+	for i := range each(ctx, n) {
 		thread, t := instant(i)
 		for ; next < m; next++ {
 			s := at(next)
