@@ -32,15 +32,13 @@ type Analyzer struct {
 	WorkloadType string
 	// CapturePaths are the files whose capture traces were merged into the trace; they are named in the report.
 	CapturePaths []string
+	// Others are the other ranks of the run, reduced by [Analyzer.Rank]; the report then compares them with the trace's own.
+	Others []*RankTrace
 }
 
 // Analyze returns the report of a trace. A trace without GPU events gives a report with status "empty", one without
 // denoising steps a report on the whole trace; neither is an error. Errors are those of ctx and of the splitter.
 func (a *Analyzer) Analyze(ctx context.Context, t *trace.Trace) (*Report, error) {
-	models := a.Models
-	if models == nil {
-		models = perfmodel.Default()
-	}
 	r := &Report{SchemaVersion: SchemaVersion, Generator: "ditlens", ThroughputUnit: "images/sec"}
 	in := analysis{Report: r, trace: t, ceiling: a.Ceiling, origin: firstStart(t)}
 
@@ -49,11 +47,14 @@ func (a *Analyzer) Analyze(ctx context.Context, t *trace.Trace) (*Report, error)
 	if err := in.split(ctx, a.Split, a.Workload.NumInferenceSteps); err != nil {
 		return nil, err
 	}
-	in.instances = perfmodel.Attribute(t, models)
+	in.attribute(a.Models)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	in.measureTimeline()
+	if err := in.compareRanks(a.Others); err != nil {
+		return nil, err
+	}
 	in.buildOperators()
 	in.sumUp()
 	in.findWorkload(a.Workload)
@@ -87,6 +88,10 @@ func (r *Report) fillLists() {
 	fill(&r.Coverage.ByCategory)
 	fill(&r.Findings)
 	fill(&r.Diagnostics)
+	if r.Ranks != nil {
+		fill(&r.Ranks.Collectives)
+		fill(&r.Ranks.Doubts)
+	}
 	for i := range r.Operators {
 		fill(&r.Operators[i].Kernels)
 		fill(&r.Operators[i].Notes)
@@ -136,6 +141,14 @@ func (in *analysis) split(ctx context.Context, s split.Splitter, requested int) 
 		in.diagnose(d)
 	}
 	return nil
+}
+
+// attribute divides the GPU events among operators. nil models are those that are shipped.
+func (in *analysis) attribute(models *perfmodel.Registry) {
+	if models == nil {
+		models = perfmodel.Default()
+	}
+	in.instances = perfmodel.Attribute(in.trace, models)
 }
 
 func (in *analysis) diagnose(d trace.Diagnostic) {

@@ -88,7 +88,7 @@ func columns(names ...string) []column {
 // document builds all sections, leaving out what the report knows nothing of.
 func (r *Report) document() document {
 	sections := []section{
-		r.summarySection(), r.signalsSection(), r.phasesSection(), r.topSection(), r.categoriesSection(), r.findingsSection(),
+		r.summarySection(), r.signalsSection(), r.ranksSection(), r.phasesSection(), r.topSection(), r.categoriesSection(), r.findingsSection(),
 		r.modulationSection(), r.diagnosticsSection(), r.methodSection(),
 	}
 	var d document

@@ -15,7 +15,7 @@ import (
 // they must not be added.
 func (in *analysis) rankFindings() {
 	for _, find := range []func() []Finding{in.hostStalls, in.slowOperators, in.convLayouts, in.modulationTraffic, in.emptyPads,
-		in.stepSyncs, in.readbacks, in.exposedTransfers, in.bareGraphs, in.unmodelled, in.recordAgain} {
+		in.stepSyncs, in.readbacks, in.exposedTransfers, in.waitingRanks, in.bareGraphs, in.unmodelled, in.recordAgain} {
 		in.Findings = append(in.Findings, find()...)
 	}
 	for i := range in.Findings {
@@ -216,9 +216,13 @@ func (in *analysis) exposedTransfers() []Finding {
 	var out []Finding
 	t := &in.Timeline
 	if in.worthwhile(t.ExposedComm.Duration()) {
-		out = append(out, Finding{Code: "exposed_communication", Time: t.TotalComm, AtStake: t.ExposedComm, Title: "Communication that no computation hides",
-			Detail: fmt.Sprintf("%s of %s of communication are exposed; they include waiting for other ranks.",
-				dur(t.ExposedComm.Duration()), dur(t.TotalComm.Duration()))})
+		detail := fmt.Sprintf("%s of %s of communication are exposed; they include waiting for other ranks", dur(t.ExposedComm.Duration()),
+			dur(t.TotalComm.Duration()))
+		if in.Ranks == nil {
+			detail += ", which the traces of all ranks together would tell"
+		}
+		out = append(out, Finding{Code: "exposed_communication", Time: t.TotalComm, AtStake: t.ExposedComm,
+			Title: "Communication that no computation hides", Detail: detail + "."})
 	}
 	if in.worthwhile(t.ExposedMemcpy.Duration()) {
 		out = append(out, Finding{Code: "exposed_memcpy", Time: t.TotalMemcpy, AtStake: t.ExposedMemcpy, Title: "Copies that no computation hides",

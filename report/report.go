@@ -32,6 +32,7 @@ type Report struct {
 	Trace            Input           `json:"trace"`
 	Split            Split           `json:"split"`
 	Timeline         Timeline        `json:"gpu_timeline"`
+	Ranks            *Ranks          `json:"ranks"` // nil when the traces of other ranks were not given
 	Roofline         Totals          `json:"roofline_totals"`
 	Operators        []Operator      `json:"operators"` // by kernel time, greatest first
 	// Merged are operators with equal name and arguments that differ in phase or kind, taken together, as the tables of other

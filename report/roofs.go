@@ -36,6 +36,10 @@ func (in *analysis) drawRoofs() {
 			r.why = inst.Missing
 			continue
 		}
+		if inst.Work.Category == perfmodel.Communication {
+			r.why = errWaits
+			continue
+		}
 		if in.spec == nil {
 			r.why = errNoSpec
 			continue
@@ -55,6 +59,7 @@ func (in *analysis) drawRoofs() {
 
 var (
 	errNoSpec      = errors.New("no ceiling of the GPU is known")
+	errWaits       = errors.New("its time includes waiting for other ranks, so it has no roof")
 	errNothingToDo = errors.New("no work or no time: nothing to compare")
 )
 

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 
+	"github.com/ditlens/ditlens/report"
 	"github.com/ditlens/ditlens/trace"
 )
 
@@ -23,7 +25,7 @@ func load(ctx context.Context, o *options, stderr io.Writer) (*trace.Trace, erro
 			return nil, fmt.Errorf("-capture: %w", err)
 		}
 	}
-	path, err := choose(ctx, o.path, stderr)
+	path, others, err := o.choose(ctx, stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -31,32 +33,74 @@ func load(ctx context.Context, o *options, stderr io.Writer) (*trace.Trace, erro
 	if err != nil {
 		return nil, err
 	}
+	if t, err = o.loadOthers(ctx, opts, t, others); err != nil {
+		return nil, err
+	}
 	return mergeCaptures(ctx, o, opts, t, path)
 }
 
-// choose returns path itself, or the main trace of the lowest rank when it is a folder.
-func choose(ctx context.Context, path string, stderr io.Writer) (string, error) {
-	info, err := os.Stat(path)
+// choose returns the path that was given, or, when that is a folder, the main trace of the rank that was asked for (the lowest)
+// and those of the other ranks.
+func (o *options) choose(ctx context.Context, stderr io.Writer) (path string, others []string, err error) {
+	info, err := os.Stat(o.path)
+	if err == nil && !info.IsDir() && o.rank >= 0 {
+		err = errors.New("-rank chooses from a folder")
+	}
 	if err != nil || !info.IsDir() {
-		return path, err
+		return o.path, nil, err
 	}
-	found, err := trace.FindTraces(ctx, path)
+	found, err := trace.FindTraces(ctx, o.path)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	var best *trace.Candidate
-	for i := range found {
-		c := &found[i]
+	mains := map[int]string{} // by rank
+	for _, c := range found {
 		fmt.Fprintf(stderr, "%s: %s: %s\n", c.Path, c.Role, c.Reason)
-		if c.Role == trace.RoleMain && (best == nil || c.Rank < best.Rank) {
-			best = c
+		if c.Role == trace.RoleMain {
+			mains[c.Rank] = c.Path
 		}
 	}
-	if best == nil {
-		return "", fmt.Errorf("%s: no trace with GPU events among %d files", path, len(found))
+	ranks := slices.Sorted(maps.Keys(mains))
+	if len(ranks) == 0 {
+		return "", nil, fmt.Errorf("%s: no trace with GPU events among %d files", o.path, len(found))
 	}
-	fmt.Fprintf(stderr, "analysing %s\n", best.Path)
-	return best.Path, nil
+	chosen := ranks[0]
+	if o.rank >= 0 {
+		chosen = o.rank
+	}
+	path, ok := mains[chosen]
+	if !ok {
+		return "", nil, fmt.Errorf("%s: no trace of rank %d; there are those of %v", o.path, chosen, ranks)
+	}
+	for _, r := range ranks {
+		if r >= 0 && chosen >= 0 && r != chosen {
+			others = append(others, mains[r])
+		}
+	}
+	fmt.Fprintf(stderr, "analysing %s\n", path)
+	return path, others, nil
+}
+
+// loadOthers reads the other ranks, one after the other, for comparison. One that cannot be read is left out with a diagnostic.
+func (o *options) loadOthers(ctx context.Context, opts trace.LoadOptions, t *trace.Trace, paths []string) (*trace.Trace, error) {
+	opts.Stacks = false
+	for _, path := range paths {
+		other, err := trace.Load(ctx, opts, path)
+		var r *report.RankTrace
+		if err == nil {
+			r, err = o.analyzer.Rank(ctx, other)
+		}
+		switch {
+		case err == nil:
+			o.analyzer.Others = append(o.analyzer.Others, r)
+		case ctx.Err() != nil || o.strict:
+			return nil, err
+		default:
+			t = withDiagnostic(t, trace.Diagnostic{Code: "rank_unreadable", Severity: trace.Warning, Count: 1,
+				Message: err.Error() + "; this rank was left out of the comparison"})
+		}
+	}
+	return t, nil
 }
 
 // mergeCaptures gives replayed kernels their operators. A capture that was asked for must belong to the trace; one that was

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -219,6 +220,33 @@ func TestFolder(t *testing.T) {
 	code, _, errs := call(t, dir)
 	if code != exitOK || !strings.Contains(errs, "analysing "+filepath.Join(dir, "rank_0.trace.json")) {
 		t.Errorf("exit %d, stderr %s", code, errs)
+	}
+}
+
+// TestFolderOfRanks: two ranks whose collective one enters 70 µs late, and a third one that is broken.
+func TestFolderOfRanks(t *testing.T) {
+	dir := t.TempDir()
+	for rank, dur := range []int{100, 30} {
+		r := synth.Flux(synth.FluxConfig{})
+		r.Raw(fmt.Sprintf(`{"ph":"X","cat":"kernel","name":"ncclDevKernel_Generic","pid":0,"tid":9,"ts":%d,"dur":%d,"args":{"stream":9}}`, 1000-dur, dur))
+		text := strings.Replace(string(r.JSON()), `"rank": 0, "world_size": 1`, fmt.Sprintf(`"rank": %d, "world_size": 3`, rank), 1)
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("trace_rank_%d.json", rank)), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, out, errs := call(t, dir)
+	if code != exitOK || !strings.Contains(out, "Rank 1 arrives last in 1 of its 1") || !strings.Contains(errs, "analysing "+filepath.Join(dir, "trace_rank_0.json")) {
+		t.Errorf("exit %d: %s\n%.800s", code, errs, out)
+	}
+	if code, out, errs := call(t, "-rank", "1", dir); code != exitOK || !strings.Contains(errs, "analysing "+filepath.Join(dir, "trace_rank_1.json")) ||
+		!strings.Contains(out, "| this rank | 1 |") {
+		t.Errorf("rank 1: exit %d: %s", code, errs)
+	}
+	if code, _, errs := call(t, "-rank", "7", dir); code != exitInput || !strings.Contains(errs, "no trace of rank 7; there are those of [0 1]") {
+		t.Errorf("rank 7: exit %d: %s", code, errs)
+	}
+	if code, _, errs := call(t, "-rank", "1", filepath.Join(dir, "trace_rank_0.json")); code != exitInput || !strings.Contains(errs, "-rank chooses from a folder") {
+		t.Errorf("a file: exit %d: %s", code, errs)
 	}
 }
 

@@ -19,6 +19,7 @@ type options struct {
 	out           string
 	capture       string
 	pprof         string
+	rank          int // -1: the lowest of a folder
 	strict        bool
 	verbose       bool
 	requireSteady bool
@@ -41,6 +42,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	fs.StringVar(&mode, "split", "auto", "how to find steps: "+strings.Join(modeNames(), ", "))
 	fs.StringVar(&marker, "marker", "", "`REGEXP` of the annotations that mark a step")
 	fs.StringVar(&o.capture, "capture", "", "capture-phase trace, `FILE or FOLDER` (default: capture_traces beside the trace)")
+	fs.IntVar(&o.rank, "rank", -1, "the rank of a FOLDER to analyse, `N` (default: the lowest); the others are compared with it")
 	fs.StringVar(&o.pprof, "pprof", "", "also write GPU time by phase, module, operator and kernel to `FILE`, for go tool pprof")
 	fs.IntVar(&stated.steps, "steps", 0, "num_inference_steps of the run, `N`")
 	fs.IntVar(&stated.batch, "batch", 0, "images per call, `N`")

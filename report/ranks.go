@@ -1,0 +1,266 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ditlens/ditlens/hw"
+	"github.com/ditlens/ditlens/perfmodel"
+	"github.com/ditlens/ditlens/trace"
+)
+
+// Ranks compares the ranks of one run by the collectives that they run together. A collective lasts on each rank from its own
+// arrival to the common end: what the rank that comes last needs is the transfer, the rest is waiting for it. That needs no
+// common clock; clocks are compared by the ends, which are the same instant for all.
+type Ranks struct {
+	Ranks       []Rank       `json:"ranks"`       // by rank
+	Collectives []Collective `json:"collectives"` // the longest wait and transfer first
+	Matched     int          `json:"matched_calls"`
+	Unmatched   int          `json:"unmatched_calls"` // over all ranks
+	Doubts      []string     `json:"doubts"`          // why calls are unmatched, what is uncertain
+}
+
+// A Rank is one rank beside the others. Wait + Transfer is the time of its matched collectives.
+type Rank struct {
+	Rank     int    `json:"rank"`
+	File     string `json:"file"`
+	Steps    int    `json:"steps"`
+	StepSpan Micros `json:"median_step_span_us"` // of the steady state, 0 without
+	Busy     Micros `json:"busy_us"`
+	Idle     Micros `json:"idle_us"`
+	Exposed  Micros `json:"exposed_comm_us"`
+	Wait     Micros `json:"collective_wait_us"`
+	Transfer Micros `json:"collective_transfer_us"`
+	Calls    int    `json:"matched_calls"`
+	Last     int    `json:"arrived_last"` // calls that all others waited for
+	// ClockShift is how far the clock of this rank is ahead of that of the first one, Spread the median distance of single
+	// collectives from it; unknown when the two share no collective.
+	ClockShift Number `json:"clock_shift_us"`
+	Spread     Number `json:"clock_spread_us"`
+}
+
+// A Collective is all calls of one kind in one process group.
+type Collective struct {
+	Name       string `json:"name"`
+	Group      string `json:"group"` // as recorded, "" when the kernels do not tell
+	Ranks      []int  `json:"ranks"` // those whose traces were given
+	Calls      int    `json:"calls"`
+	Transfer   Micros `json:"transfer_us"`        // sum over calls
+	Wait       Micros `json:"wait_us"`            // sum over calls and ranks
+	Arrival    Number `json:"arrival_spread_us"`  // from the first to the last arrival, median; unknown without clock shifts
+	Bytes      Number `json:"bytes_per_rank"`     // sum over calls; unknown when not recorded
+	Bandwidth  Number `json:"bytes_per_second"`   // Bytes / Transfer
+	Efficiency Number `json:"efficiency_percent"` // of the peer link
+}
+
+// A RankTrace is what of the trace of one rank is compared with the others. It is small, so the trace need not be kept.
+type RankTrace struct {
+	rank     Rank
+	channels map[channelKey][]collectiveCall
+}
+
+// Rank reduces the trace of one rank to what [Analyzer.Others] takes. Errors are those of [Analyzer.Analyze], and a trace that
+// does not tell its rank.
+func (a *Analyzer) Rank(ctx context.Context, t *trace.Trace) (*RankTrace, error) {
+	r := &Report{}
+	in := analysis{Report: r, trace: t, origin: firstStart(t)}
+	in.readInput(nil)
+	if err := in.split(ctx, a.Split, a.Workload.NumInferenceSteps); err != nil {
+		return nil, err
+	}
+	in.attribute(a.Models)
+	in.measureTimeline()
+	return in.rankTrace()
+}
+
+// rankTrace reduces the analysis of one rank.
+func (in *analysis) rankTrace() (*RankTrace, error) {
+	r := Rank{Steps: len(in.Split.Steps), StepSpan: in.Split.MedianSpan, Busy: in.Timeline.Busy, Idle: in.Timeline.Idle,
+		Exposed: in.Timeline.ExposedComm, ClockShift: unknown, Spread: unknown}
+	if len(in.Trace.Files) > 0 {
+		r.File = in.Trace.Files[0].Path
+	}
+	if in.Trace.Rank == nil {
+		return nil, fmt.Errorf("report: %q does not tell its rank, neither inside nor in its name", r.File)
+	}
+	r.Rank = *in.Trace.Rank
+	return &RankTrace{r, in.collectiveCalls()}, nil
+}
+
+// compareRanks puts this rank beside the others.
+func (in *analysis) compareRanks(others []*RankTrace) error {
+	if len(others) == 0 {
+		return nil
+	}
+	own, err := in.rankTrace()
+	if err != nil {
+		return err
+	}
+	list := append(slices.Clone(others), own)
+	slices.SortStableFunc(list, func(x, y *RankTrace) int { return cmp.Compare(x.rank.Rank, y.rank.Rank) })
+	for i := range list[1:] {
+		if x, y := &list[i].rank, &list[i+1].rank; x.Rank == y.Rank {
+			return fmt.Errorf("report: %q and %q are both of rank %d", x.File, y.File, x.Rank)
+		}
+	}
+	m := match(list)
+	out := &Ranks{Unmatched: m.unmatched, Doubts: m.doubts}
+	for _, t := range list {
+		out.Ranks = append(out.Ranks, t.rank)
+	}
+	for i := range out.Ranks {
+		if m.clocks[i].known {
+			out.Ranks[i].ClockShift = Number(microseconds(m.clocks[i].shift))
+			out.Ranks[i].Spread = Number(microseconds(m.clocks[i].spread))
+		}
+	}
+	rows := map[[2]string]*collectiveRow{}
+	for _, c := range m.channels {
+		for i := range c.parties[0].calls {
+			first := &c.parties[0].calls[i]
+			key := [2]string{first.name, c.key.group}
+			row := rows[key]
+			if row == nil {
+				row = &collectiveRow{Collective: Collective{Name: first.name, Group: c.key.group, Ranks: c.ranks(list)}}
+				rows[key] = row
+			}
+			out.Matched++
+			row.add(c, i, m.clocks, out.Ranks)
+		}
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(rows), func(x, y [2]string) int { return slices.Compare(x[:], y[:]) }) {
+		out.Collectives = append(out.Collectives, rows[key].finish(in.spec, in.ceiling))
+	}
+	slices.SortStableFunc(out.Collectives, func(x, y Collective) int {
+		return cmp.Compare(y.Wait+y.Transfer*Micros(len(y.Ranks)), x.Wait+x.Transfer*Micros(len(x.Ranks)))
+	})
+	in.Ranks = out
+	return nil
+}
+
+// A collectiveRow is a Collective in the making.
+type collectiveRow struct {
+	Collective
+	bytes    int64 // -1: not recorded
+	arrivals []time.Duration
+	aligned  bool
+}
+
+// add counts the i-th call of a channel, for the row and for its ranks.
+func (r *collectiveRow) add(c *channel, i int, clocks []clock, ranks []Rank) {
+	last, begin, end := 0, time.Duration(0), time.Duration(0)
+	aligned := true
+	var bytes int64
+	for k := range c.parties {
+		p := &c.parties[k]
+		call := &p.calls[i]
+		if call.dur < c.parties[last].calls[i].dur {
+			last = k
+		}
+		at := call.start - clocks[p.index].shift
+		if k == 0 {
+			begin, end = at, at
+		}
+		begin, end = min(begin, at), max(end, at)
+		aligned = aligned && clocks[p.index].known
+		bytes = max(bytes, call.bytes)
+	}
+	transfer := c.parties[last].calls[i].dur
+	for k := range c.parties {
+		rank := &ranks[c.parties[k].index]
+		wait := Micros(c.parties[k].calls[i].dur - transfer)
+		rank.Calls++
+		rank.Wait += wait
+		rank.Transfer += Micros(transfer)
+		r.Wait += wait
+	}
+	ranks[c.parties[last].index].Last++
+	r.Calls++
+	r.Transfer += Micros(transfer)
+	r.bytes += bytes
+	if aligned {
+		r.arrivals = append(r.arrivals, end-begin)
+	}
+}
+
+// finish returns the row with its rates.
+func (r *collectiveRow) finish(spec hw.HardwareSpec, ceiling hw.Ceiling) Collective {
+	c := r.Collective
+	c.Arrival, c.Bytes, c.Bandwidth, c.Efficiency = unknown, unknown, unknown, unknown
+	if len(r.arrivals) > 0 {
+		c.Arrival = Number(microseconds(medianTime(r.arrivals)))
+	}
+	if r.bytes == 0 {
+		return c
+	}
+	c.Bytes = Number(r.bytes)
+	c.Bandwidth = ratio(float64(r.bytes), c.Transfer.Seconds())
+	if spec == nil {
+		return c
+	}
+	if roof, err := hw.Roofline(spec, ceiling, hw.Demand{Bytes: r.bytes, Level: hw.PeerLink}); err == nil {
+		c.Efficiency = ratio(100*roof.Time, c.Transfer.Seconds())
+	}
+	return c
+}
+
+// collectiveCalls returns the collective kernels of the trace by channel, each by start.
+func (in *analysis) collectiveCalls() map[channelKey][]collectiveCall {
+	kinds := map[string]perfmodel.Category{}
+	streams := map[[2]int64]int{}
+	calls := map[channelKey][]collectiveCall{}
+	for i := range in.instances {
+		inst := &in.instances[i]
+		if inst.Work.Category != perfmodel.Communication {
+			continue
+		}
+		for _, id := range inst.GPU {
+			g := &in.trace.GPU[id]
+			kind, ok := kinds[g.Name]
+			if !ok {
+				kind, _ = perfmodel.Classify("", g.Name)
+				kinds[g.Name] = kind
+			}
+			if g.Kind != trace.Kernel || kind != perfmodel.Communication {
+				continue
+			}
+			call := collectiveCall{name: g.Name, start: g.Start + in.trace.Header.BaseTime, dur: g.Dur}
+			if inst.Missing == nil {
+				call.bytes = inst.Work.Bytes
+			}
+			key := call.describe(g, inst.Call.Inputs)
+			if key.group == "" {
+				lane := [2]int64{int64(g.Device), g.Stream}
+				if _, ok := streams[lane]; !ok {
+					streams[lane] = len(streams)
+				}
+				key.stream = streams[lane]
+			}
+			calls[key] = append(calls[key], call)
+		}
+	}
+	for _, list := range calls {
+		slices.SortStableFunc(list, func(x, y collectiveCall) int { return cmp.Compare(x.start, y.start) })
+	}
+	return calls
+}
+
+// describe takes what the profiler recorded of a collective, with the kernel or on the host, and returns its group.
+func (c *collectiveCall) describe(g *trace.GPUEvent, recorded *trace.Inputs) (key channelKey) {
+	if g.Inputs != nil {
+		recorded = g.Inputs
+	}
+	if recorded == nil {
+		return key
+	}
+	if name := recorded.Extra["Collective name"]; name != "" {
+		c.name = name
+		fmt.Sscan(recorded.Extra["Group size"], &c.size)
+		key.group = recorded.Extra["Process Group Name"] + " " + recorded.Extra["Process Group Ranks"]
+	}
+	return key
+}

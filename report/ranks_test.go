@@ -1,0 +1,274 @@
+package report_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ditlens/ditlens/report"
+	"github.com/ditlens/ditlens/trace"
+	"github.com/google/go-cmp/cmp"
+)
+
+// A meeting is a collective with the arrival of each rank and its end, in microseconds of one common clock.
+type meeting struct {
+	name, group string
+	arrivals    map[int]float64
+	end         float64
+	bytes       int
+}
+
+// rankTraces writes down the meetings as the clocks of the ranks show them: each is ahead by its shift. A group "" leaves kernels
+// that say nothing of themselves.
+func rankTraces(t *testing.T, shifts map[int]float64, meetings []meeting, change func(*trace.Builder, int)) map[int]*trace.Trace {
+	t.Helper()
+	traces := map[int]*trace.Trace{}
+	for rank, shift := range shifts {
+		var b trace.Builder
+		b.SetHeader(trace.Header{Rank: rank, WorldSize: len(shifts), BaseTime: 1000 * time.Hour})
+		b.AddFile(trace.File{Path: fmt.Sprintf("rank%d.json", rank)})
+		for _, m := range meetings {
+			at, ok := m.arrivals[rank]
+			if !ok {
+				continue
+			}
+			g := trace.GPUEvent{Name: "ncclDevKernel_Generic", Start: nano(at + shift), Dur: nano(m.end) - nano(at), Stream: 9}
+			if m.group != "" {
+				g.Inputs = b.Inputs(trace.Inputs{Extra: map[string]string{"Collective name": m.name, "Process Group Name": m.group, "dtype": "Byte",
+					"In msg nelems": fmt.Sprint(m.bytes), "Out msg nelems": fmt.Sprint(m.bytes), "Group size": fmt.Sprint(len(m.arrivals))}})
+			}
+			b.GPU(g)
+		}
+		if change != nil {
+			change(&b, rank)
+		}
+		tr, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		traces[rank] = tr
+	}
+	return traces
+}
+
+func nano(us float64) time.Duration { return time.Duration(us * 1000) }
+
+// compareRanks analyses the first rank beside the others.
+func compareRanks(t *testing.T, first int, traces map[int]*trace.Trace) *report.Report {
+	t.Helper()
+	var a report.Analyzer
+	for rank, tr := range traces {
+		if rank == first {
+			continue
+		}
+		r, err := a.Rank(t.Context(), tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Others = append(a.Others, r)
+	}
+	r, err := a.Analyze(t.Context(), traces[first])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestBL101ClocksOfRanksDiffer: two ranks, five collectives, a clock 350 µs ahead, arrivals 20 µs apart.
+func TestBL101ClocksOfRanksDiffer(t *testing.T) {
+	var meetings []meeting
+	for i := range 5 {
+		at := float64(1000 * i)
+		meetings = append(meetings, meeting{"allreduce", "0", map[int]float64{0: at, 1: at + 20}, at + 120, 1000})
+	}
+	traces := rankTraces(t, map[int]float64{0: 0, 1: 350}, meetings, nil)
+	r := compareRanks(t, 0, traces)
+	if got := r.Ranks.Ranks[1]; got.ClockShift != 350 || got.Spread != 0 {
+		t.Errorf("clock of rank 1: %v ± %v, want 350 ± 0", got.ClockShift, got.Spread)
+	}
+	if c := r.Ranks.Collectives; len(c) != 1 || c[0].Arrival != 20 || c[0].Calls != 5 || c[0].Bytes != 5*1000 {
+		t.Errorf("collectives: %+v", c)
+	}
+	t.Run("base times differ", func(t *testing.T) {
+		var b trace.Builder
+		b.SetHeader(trace.Header{Rank: 1, BaseTime: 1000*time.Hour - time.Millisecond})
+		for i := range traces[1].GPU {
+			g := traces[1].GPU[i]
+			g.Start += time.Millisecond
+			b.GPU(g)
+		}
+		moved, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := compareRanks(t, 0, map[int]*trace.Trace{0: traces[0], 1: moved})
+		if got := r.Ranks.Ranks[1].ClockShift; got != 350 {
+			t.Errorf("clock of rank 1: %v, want 350", got)
+		}
+	})
+}
+
+// TestBL102WaitingIsNoTransfer: one rank is in the collective for 1000 µs, the other for 40.
+func TestBL102WaitingIsNoTransfer(t *testing.T) {
+	traces := rankTraces(t, map[int]float64{0: 0, 1: 0}, []meeting{{"all_to_all", "0", map[int]float64{0: 0, 1: 960}, 1000, 4_000_000}}, nil)
+	r := compareRanks(t, 0, traces)
+	c := r.Ranks.Collectives[0]
+	if c.Transfer.Duration() != 40*time.Microsecond || c.Wait.Duration() != 960*time.Microsecond || math.Abs(float64(c.Bandwidth)/50e9-1) > 1e-12 {
+		t.Errorf("transfer %v, wait %v, rate %v", c.Transfer, c.Wait, c.Bandwidth)
+	}
+	for i, want := range []report.Rank{{Wait: 960_000, Transfer: 40_000, Calls: 1}, {Transfer: 40_000, Calls: 1, Last: 1}} {
+		got := r.Ranks.Ranks[i]
+		if got.Wait != want.Wait || got.Transfer != want.Transfer || got.Calls != want.Calls || got.Last != want.Last {
+			t.Errorf("rank %d: %+v", i, got)
+		}
+	}
+	if f := finding(r, "waiting_for_ranks"); f == nil || f.AtStake.Duration() != 960*time.Microsecond || !strings.Contains(f.Detail, "Rank 1 arrives last") {
+		t.Errorf("finding %+v", f)
+	}
+
+	t.Run("one rank alone has no roof", func(t *testing.T) {
+		r := compareRanks(t, 0, map[int]*trace.Trace{0: traces[0]})
+		op := r.Operators[0]
+		if r.Ranks != nil || op.Efficiency.Known() || op.Bound != "unmodelled" || !strings.Contains(strings.Join(op.Notes, " "), "waiting for other ranks") {
+			t.Errorf("ranks %v, efficiency %v, bound %q, notes %q", r.Ranks, op.Efficiency, op.Bound, op.Notes)
+		}
+	})
+}
+
+func finding(r *report.Report, code string) *report.Finding {
+	for i := range r.Findings {
+		if r.Findings[i].Code == code {
+			return &r.Findings[i]
+		}
+	}
+	return nil
+}
+
+// TestRanksOfSubgroups: groups of two ranks each, linked by one of all; clocks are found for every rank, whatever the order in
+// which the ranks are given, and drawn arrivals give the known wait.
+func TestRanksOfSubgroups(t *testing.T) {
+	for _, named := range []bool{true, false} {
+		t.Run(fmt.Sprint("named ", named), func(t *testing.T) {
+			rnd := rand.New(rand.NewPCG(5, 6))
+			shifts := map[int]float64{0: 0, 1: -2500, 2: 13, 3: 1e6}
+			groups := []map[string][]int{{"left": {0, 1}, "right": {2, 3}}, {"world": {0, 1, 2, 3}}}
+			if !named {
+				groups = []map[string][]int{{"": {0, 1, 2, 3}}}
+			}
+			wait := map[int]float64{}
+			var meetings []meeting
+			at := 0.0
+			for range 100 {
+				for _, parallel := range groups {
+					for _, name := range []string{"", "left", "right", "world"} {
+						ranks := parallel[name]
+						if ranks == nil {
+							continue
+						}
+						m := meeting{name: "allgather", group: name, arrivals: map[int]float64{}, bytes: 64}
+						last := 0.0
+						for _, r := range ranks {
+							m.arrivals[r] = at + float64(rnd.IntN(300))
+							last = max(last, m.arrivals[r])
+						}
+						m.end = last + 30
+						for _, r := range ranks {
+							wait[r] += last - m.arrivals[r]
+						}
+						meetings = append(meetings, m)
+					}
+					at += 1000
+				}
+			}
+			r := compareRanks(t, 2, rankTraces(t, shifts, meetings, nil))
+			for _, k := range r.Ranks.Ranks {
+				if float64(k.ClockShift) != shifts[k.Rank] || k.Wait.Duration() != nano(wait[k.Rank]) {
+					t.Errorf("rank %d: clock %v, wait %v; want %v, %v", k.Rank, k.ClockShift, k.Wait, shifts[k.Rank], wait[k.Rank])
+				}
+			}
+			if r.Ranks.Matched != len(meetings) || r.Ranks.Unmatched != 0 || len(r.Ranks.Doubts) != 0 {
+				t.Errorf("matched %d of %d, unmatched %d, doubts %q", r.Ranks.Matched, len(meetings), r.Ranks.Unmatched, r.Ranks.Doubts)
+			}
+		})
+	}
+}
+
+// TestRanksThatDoNotMeet: what cannot be the same calls is left out and said.
+func TestRanksThatDoNotMeet(t *testing.T) {
+	both := func(name string, n int) (list []meeting) {
+		for i := range n {
+			at := float64(1000 * i)
+			list = append(list, meeting{name, "g", map[int]float64{0: at, 1: at}, at + 100, 8})
+		}
+		return list
+	}
+	extra := func(g trace.GPUEvent) func(*trace.Builder, int) {
+		return func(b *trace.Builder, rank int) {
+			if rank == 1 {
+				g.Inputs = b.Inputs(trace.Inputs{Extra: map[string]string{"Collective name": "allreduce", "Process Group Name": "g"}})
+				b.GPU(g)
+			}
+		}
+	}
+	apart := rankTraces(t, map[int]float64{0: 0, 1: 0}, nil, func(b *trace.Builder, rank int) {
+		rnd := rand.New(rand.NewPCG(1, uint64(rank)))
+		for i := range 50 {
+			b.GPU(trace.GPUEvent{Name: "ncclDevKernel_Generic", Start: time.Duration(i)*time.Second + time.Duration(rnd.IntN(1e8)), Dur: 1e6, Stream: 3})
+		}
+	})
+	for _, tt := range []struct {
+		name   string
+		traces map[int]*trace.Trace
+		doubt  string
+	}{
+		{"one call more", rankTraces(t, map[int]float64{0: 0, 1: 0}, both("allreduce", 3), extra(trace.GPUEvent{Name: "ncclDevKernel", Start: 1e9, Dur: 10})), "rank 0 has 3, rank 1 has 4"},
+		{"only on one rank", rankTraces(t, map[int]float64{0: 0, 1: 0}, nil, extra(trace.GPUEvent{Name: "ncclDevKernel", Start: 1e9, Dur: 10})), "no other rank"},
+		{"not at the same time", apart, "do not run at the same time"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := compareRanks(t, 1, tt.traces)
+			if r.Ranks.Matched != 0 || len(r.Ranks.Doubts) != 1 || !strings.Contains(r.Ranks.Doubts[0], tt.doubt) {
+				t.Errorf("%+v", r.Ranks)
+			}
+			var md bytes.Buffer
+			if err := r.WriteMarkdown(&md); err != nil || !strings.Contains(md.String(), "no collective of one was found on another") {
+				t.Errorf("%v\n%.600s", err, md.String())
+			}
+		})
+	}
+}
+
+func TestRanksMustBeTold(t *testing.T) {
+	traces := rankTraces(t, map[int]float64{0: 0, 1: 0, -1: 0}, []meeting{{"allreduce", "0", map[int]float64{0: 0, 1: 0, -1: 0}, 10, 8}}, nil)
+	var a report.Analyzer
+	if _, err := a.Rank(t.Context(), traces[-1]); err == nil || !strings.Contains(err.Error(), "does not tell its rank") {
+		t.Errorf("unknown rank: %v", err)
+	}
+	one, err := a.Rank(t.Context(), traces[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Others = []*report.RankTrace{one}
+	if _, err := a.Analyze(t.Context(), traces[1]); err == nil || !strings.Contains(err.Error(), "both of rank 1") {
+		t.Errorf("a rank twice: %v", err)
+	}
+	r, err := a.Analyze(t.Context(), traces[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var j bytes.Buffer
+	if err := r.WriteJSON(&j); err != nil {
+		t.Fatal(err)
+	}
+	back, err := report.ReadJSON(&j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(r.Ranks.Collectives, back.Ranks.Collectives, cmp.Comparer(func(x, y report.Number) bool { return x == y || !x.Known() && !y.Known() })); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,113 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ranksSection puts the ranks of the run side by side.
+func (r *Report) ranksSection() section {
+	s := section{ID: "ranks", Title: "Ranks"}
+	if r.Ranks == nil {
+		return s
+	}
+	s.Lead = []string{r.Ranks.lead()}
+	s.Tables = []table{r.Ranks.rankTable()}
+	if len(r.Ranks.Collectives) > 0 {
+		s.Tables = append(s.Tables, r.Ranks.collectiveTable())
+		s.more(len(r.Ranks.Collectives), categoryRows, "kinds of collectives", "report.json")
+		s.Notes = append(s.Notes, "What the rank that arrives last needs is the transfer; the rest of a collective is waiting for it. "+
+			"Clocks are compared by the ends of collectives, which are the same instant on all ranks.")
+	}
+	s.Notes = append(s.Notes, r.Ranks.Doubts...)
+	return s
+}
+
+// lead says in a sentence what the ranks lose by each other.
+func (r *Ranks) lead() string {
+	if r.Matched == 0 {
+		return fmt.Sprintf("%d ranks; no collective of one was found on another.", len(r.Ranks))
+	}
+	var wait, transfer Micros
+	for i := range r.Ranks {
+		wait += r.Ranks[i].Wait
+		transfer += r.Ranks[i].Transfer
+	}
+	n := Micros(len(r.Ranks))
+	text := fmt.Sprintf("%d ranks meet in %s collectives: on average a rank transfers for %s and waits for others for %s.",
+		len(r.Ranks), count(r.Matched), duration(transfer/n), duration(wait/n))
+	if last := r.straggler(); last != nil {
+		text += fmt.Sprintf(" Rank %d arrives last in %s of its %s.", last.Rank, count(last.Last), count(last.Calls))
+	}
+	return text
+}
+
+// straggler is the rank that the others wait for, nil if it changes: the one that arrives last more often than all others together.
+func (r *Ranks) straggler() *Rank {
+	for i := range r.Ranks {
+		if 2*r.Ranks[i].Last > r.Matched {
+			return &r.Ranks[i]
+		}
+	}
+	return nil
+}
+
+func (r *Ranks) rankTable() table {
+	t := table{ID: "rank-table", Title: "Ranks", Caption: "The ranks of the run", Columns: columns(">rank", ">steps", ">step span (median)",
+		">busy", ">idle", ">exposed communication", ">transfer", ">wait", ">arrived last", ">clock")}
+	for _, k := range r.Ranks {
+		span := unknown
+		if k.StepSpan > 0 {
+			span = Number(k.StepSpan) / 1000
+		}
+		t.Rows = append(t.Rows, []cell{whole(k.Rank), whole(k.Steps), number(span, micros(span)), took(k.Busy), took(k.Idle), took(k.Exposed),
+			took(k.Transfer), took(k.Wait), whole(k.Last), number(k.ClockShift, k.clock())})
+	}
+	return t
+}
+
+// clock shows the clock of a rank against that of the first.
+func (k *Rank) clock() string {
+	if !k.ClockShift.Known() {
+		return notAvailable
+	}
+	sign := ""
+	if k.ClockShift > 0 {
+		sign = "+"
+	}
+	return sign + micros(k.ClockShift) + " ± " + micros(k.Spread)
+}
+
+func (r *Ranks) collectiveTable() table {
+	t := table{ID: "collective-table", Title: "Collectives", Caption: "Collectives that the ranks run together", Columns: columns("collective",
+		"ranks", ">calls", ">transfer", ">wait of all ranks", ">arrivals apart (median)", ">rate", ">of the link")}
+	for _, c := range r.Collectives[:min(categoryRows, len(r.Collectives))] {
+		var ranks []string
+		for _, k := range c.Ranks {
+			ranks = append(ranks, strconv.Itoa(k))
+		}
+		t.Rows = append(t.Rows, []cell{{Text: printable(c.Name), Code: true}, text(strings.Join(ranks, ", ")), whole(c.Calls), took(c.Transfer),
+			took(c.Wait), number(c.Arrival, micros(c.Arrival)), number(c.Bandwidth, scaled(c.Bandwidth, "B/s")), sharedCell(c.Efficiency)})
+	}
+	return t
+}
+
+// waitingRanks is what this rank waits for others in collectives.
+func (in *analysis) waitingRanks() []Finding {
+	if in.Ranks == nil || in.Trace.Rank == nil {
+		return nil
+	}
+	for _, k := range in.Ranks.Ranks {
+		if k.Rank != *in.Trace.Rank || !in.worthwhile(k.Wait.Duration()) {
+			continue
+		}
+		detail := fmt.Sprintf("%s of %s in collectives are waiting, the rest is transfer.", duration(k.Wait), duration(k.Wait+k.Transfer))
+		if last := in.Ranks.straggler(); last != nil {
+			detail += fmt.Sprintf(" Rank %d arrives last in %s of %s calls.", last.Rank, count(last.Last), count(last.Calls))
+		}
+		return []Finding{{Code: "waiting_for_ranks", Time: k.Wait + k.Transfer, AtStake: k.Wait,
+			Title: fmt.Sprintf("Rank %d waits for other ranks", k.Rank), Detail: detail}}
+	}
+	return nil
+}
