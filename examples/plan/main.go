@@ -48,12 +48,16 @@ func run(args []string, out io.Writer, env func(string) string) error {
 	flags.IntVar(&s.Active, "active", 1, "recorded steps of a cycle")
 	flags.IntVar(&s.Repeat, "repeat", 0, "cycles, 0 for without end")
 	flags.IntVar(&s.SkipFirst, "skip-first", 0, "steps before the first cycle")
+	flags.BoolVar(&s.SkipFirstWait, "skip-first-wait", false, "leave out the idle steps of the first cycle")
 	flags.StringVar(&w.Model, "model", "", "registry name of the model")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if *steps == 0 {
 		*steps = s.SkipFirst + s.Wait + s.Warmup + s.Active
+		if s.SkipFirstWait {
+			*steps -= s.Wait
+		}
 	}
 	if err := printPlan(out, *framework, *checkout, *patches, env); err != nil {
 		return err

@@ -6,9 +6,10 @@ import (
 )
 
 // A Schedule is torch.profiler.schedule: cycles of Wait idle steps, Warmup steps and Active recorded steps, Repeat times,
-// 0 for without end, after SkipFirst steps.
+// 0 for without end, after SkipFirst steps. SkipFirstWait leaves out the idle steps of the first cycle.
 type Schedule struct {
 	Wait, Warmup, Active, Repeat, SkipFirst int
+	SkipFirstWait                           bool
 }
 
 // Action is what the profiler does during a step.
@@ -44,14 +45,22 @@ func (s Schedule) String() string {
 	if s.SkipFirst != 0 {
 		skip = fmt.Sprintf(", skip_first=%d", s.SkipFirst)
 	}
+	if s.SkipFirstWait {
+		skip += ", skip_first_wait=1"
+	}
 	return fmt.Sprintf("schedule(wait=%d, warmup=%d, active=%d, repeat=%d%s)", s.Wait, s.Warmup, s.Active, s.Repeat, skip)
 }
 
 // Action returns what the profiler does during step i, counted from 0. The schedule must pass Check.
 func (s Schedule) Action(i int) Action {
-	i -= s.SkipFirst
+	if i -= s.SkipFirst; i < 0 {
+		return None
+	}
+	if s.SkipFirstWait {
+		i += s.Wait
+	}
 	cycle := s.Wait + s.Warmup + s.Active
-	if i < 0 || s.Repeat > 0 && i/cycle >= s.Repeat {
+	if s.Repeat > 0 && i/cycle >= s.Repeat {
 		return None
 	}
 	switch i %= cycle; {

@@ -21,8 +21,15 @@ type torchProfile struct {
 	handed   [][]int
 }
 
-func torchSchedule(wait, warmup, active, repeat int) func(int) string {
+func torchSchedule(wait, warmup, active, repeat, skipFirst int, skipFirstWait bool) func(int) string {
 	return func(step int) string {
+		if step < skipFirst {
+			return "NONE"
+		}
+		step -= skipFirst
+		if skipFirstWait {
+			step += wait
+		}
 		n := wait + warmup + active
 		if repeat > 0 && step >= repeat*n {
 			return "NONE"
@@ -80,7 +87,7 @@ func (p *torchProfile) run(n int) (kept []int) {
 
 func TestScheduleAgreesWithTorch(t *testing.T) {
 	forSchedules(func(s record.Schedule, n int) {
-		torch := &torchProfile{schedule: torchSchedule(s.Wait, s.Warmup, s.Active, s.Repeat)}
+		torch := &torchProfile{schedule: torchSchedule(s.Wait, s.Warmup, s.Active, s.Repeat, s.SkipFirst, s.SkipFirstWait)}
 		kept := torch.run(n)
 		r, err := s.Simulate(n)
 		if err != nil {
@@ -107,7 +114,12 @@ func forSchedules(f func(s record.Schedule, n int)) {
 			for active := 1; active <= 3; active++ {
 				for repeat := range 3 {
 					for n := range 13 {
-						f(record.Schedule{Wait: wait, Warmup: warmup, Active: active, Repeat: repeat}, n)
+						s := record.Schedule{Wait: wait, Warmup: warmup, Active: active, Repeat: repeat}
+						f(s, n)
+						s.SkipFirst = 2
+						f(s, n)
+						s.SkipFirstWait = true
+						f(s, n)
 					}
 				}
 			}
@@ -128,6 +140,9 @@ func TestKnownSchedules(t *testing.T) {
 		{"xDiT's default", record.Schedule{Wait: 2, Warmup: 2, Active: 1}, 5, []int{4}},
 		{"a later wait ends in a new profiler", record.Schedule{Wait: 1, Warmup: 1, Active: 1}, 5, nil},
 		{"skip_first", record.Schedule{SkipFirst: 2, Warmup: 1, Active: 2, Repeat: 1}, 6, []int{3, 4}},
+		{"skip_first_wait", record.Schedule{SkipFirst: 1, SkipFirstWait: true, Wait: 9, Warmup: 1, Active: 1}, 3, []int{2}},
+		{"the idle step after the window keeps it", record.Schedule{SkipFirstWait: true, Wait: 1, Warmup: 2, Active: 1}, 3, []int{2}},
+		{"but not beyond that step", record.Schedule{SkipFirstWait: true, Wait: 1, Warmup: 2, Active: 1}, 4, nil},
 		{"cut inside the active steps", record.Schedule{Warmup: 1, Active: 3}, 3, []int{1, 2}},
 	}
 	for _, tt := range tests {
