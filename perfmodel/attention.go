@@ -304,8 +304,9 @@ func kindOf(h heads, causal bool) (Category, string) {
 	return Attention, kindSelf
 }
 
-// sageEntry is SageAttention as a captured Triton kernel: 8-bit q and k, 8-bit v, scales for each, and the result in
-// 16 bits. The Inductor appends a number to the kernel's name.
+// sageEntry is SageAttention as a captured Triton kernel of aiter (fav3_sage_attention): 8-bit q and k, 8-bit v, a bias, scales
+// for each, log-sum-exp as argument 15 and the result, in 16 bits, as argument 16, and blocks to keep as argument 52. The
+// Inductor appends a number to the kernel's name.
 func sageEntry() Entry {
 	doc := "QK at the type of q, PV at that of v; q, k, v, their scales and the 16-bit result once"
 	return Entry{Model: &attentionModel{Info{Name: "attention.sage", Doc: doc, Category: Attention}, sage, sageSizes},
@@ -315,6 +316,7 @@ func sageEntry() Entry {
 // sageHeads reads q, k and v. Their scales come by batch and head, whatever the order of q, and tell it.
 func sageHeads(in *reading) (q, k, v Tensor, h heads) {
 	q, k, v = in.matrix(0, 4), in.matrix(1, 4), in.matrix(2, 4)
+	in.require(q.store == 1 && q.Type != hw.UInt8 && q.Type != hw.FP4, "query and key in 8 bits, unpacked")
 	if in.err != nil {
 		return q, k, v, h
 	}
@@ -339,10 +341,14 @@ func sage(c *Call) (Work, error) {
 	}
 	w := Work{}
 	chargeHeads(&w, h, product(h.batch, h.nq, h.nk), q.Type, v.Type)
-	w.Read = sum(q.Bytes(), k.Bytes(), v.Bytes(), in.bytes(4), in.bytes(5), in.bytes(6))
+	w.Read = sum(q.Bytes(), k.Bytes(), v.Bytes(), in.bytes(3), in.bytes(4), in.bytes(5), in.bytes(6))
 	w.Written = product(h.batch, h.query, h.nq, h.e, 2)
 	if out, ok := in.optional(16); ok && len(out.Dims) == 4 {
 		w.Written = out.BytesWritten()
+	}
+	w.Written = sum(w.Written, in.bytes(15))
+	if blocks, ok := in.optional(52); ok && blocks.Elements() > 1 {
+		w.doubt(UpperBound, "block-sparse: the kept blocks are not recorded, dense work counted")
 	}
 	w.Category, w.Kind = kindOf(h, false)
 	return in.done(w)

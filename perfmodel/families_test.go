@@ -29,7 +29,7 @@ func TestNormsAndReductions(t *testing.T) {
 	wants(t, call("_C::fused_add_rms_norm", x, x, bf16(128), number("1e-6")), 5*n+2*128, 8*n+256)
 	wants(t, call("_C::rotary_embedding", i64(128), bf16(128, 8, 64), bf16(128, 2, 64), number("64"), bf16(4096, 64), number("True")),
 		3*128*10*64, 128*8+128*64*2+2*2*128*10*64)
-	wants(t, call("primus::fused_ln_modulate", x, bf16(64, 128), bf16(64, 128)), 12*n, 4*n+2*2*64*128)
+	wants(t, call("primus::fused_ln_modulate", x, bf16(64, 128), bf16(64, 128)), 12*n, 4*n+2*2*64*128+8*128)
 	wants(t, call("aten::batch_norm", bf16(1, 64, 8, 8), f32(64), f32(64), f32(64), f32(64), number("False")), 2*4096,
 		4*4096+4*4*64)
 	wants(t, call("aiter::silu_and_mul", bf16(64, 128), bf16(64, 256)), 5*64*128, 2*64*128*3)
@@ -47,6 +47,63 @@ func TestNormsAndReductions(t *testing.T) {
 	wants(t, call("aten::var_mean", f32(4, 8), list("[1]"), number("1"), number("True")), 4*32, 4*32+2*4*4)
 	wants(t, call("aten::_softmax", bf16(4, 8), number("-1"), number("True")), 5*32, 2*32+4*32)
 	refused(t, call("aten::sum", f32(4, 8), list("[7]"), number("False"), absent), "dimension")
+}
+
+// Norms, rotations and quantisations of libraries, in the orders of their schemas.
+func TestOperatorsOfLibraries(t *testing.T) {
+	x, q, weight, scales := bf16(2, 64, 128), fp8(2, 64, 128), bf16(128), f32(2, 64, 1)
+	const n, rows = 2 * 64 * 128, 2 * 64
+	eps, no := number("1e-6"), number("False")
+	for _, op := range []string{"aiter::rmsnorm", "aiter::rms_norm_cu", "_C::rms_norm", "sgl_kernel::rmsnorm"} {
+		wants(t, call(op, x, x, weight, eps), 4*n+2*rows, 4*n+256)
+	}
+	for _, op := range []string{"aiter::rms_norm", "aiter::rmsnorm2d_fwd", "aiter::rmsnorm2d_fwd_ck"} {
+		wants(t, call(op, x, weight, eps, number("0")), 4*n+2*rows, 4*n+256)
+		refused(t, call(op, f32(1), x, weight, eps), "agreeing")
+	}
+	for _, op := range []string{"_C::fused_add_rms_norm", "aiter::fused_add_rms_norm_cu", "sgl_kernel::fused_add_rmsnorm"} {
+		wants(t, call(op, x, x, weight, eps), 5*n+2*rows, 8*n+256)
+	}
+	for _, op := range []string{"aiter::rmsnorm2d_fwd_with_add", "aiter::add_rmsnorm"} {
+		wants(t, call(op, x, x, x, x, weight, eps, no), 5*n+2*rows, 8*n+256)
+	}
+	wants(t, call("aiter::rmsnorm_quant", q, x, scales, weight, eps, number("0")), 7*n+2*rows, 3*n+4*rows+256)
+	wants(t, call("aiter::rmsnorm2d_fwd_with_smoothquant", q, x, f32(128), scales, weight, eps), 7*n+2*rows, 3*n+4*rows+256+512)
+	wants(t, call("_C::rms_norm_static_fp8_quant", q, x, weight, f32(1), eps), 7*n+2*rows, 3*n+256)
+	w := wants(t, call("aiter::add_rmsnorm_quant", q, x, x, x, scales, weight, eps), 8*n+2*rows, 7*n+4*rows+256)
+	if w.Written != 3*n {
+		t.Errorf("a residual's sum: %d bytes written", w.Written)
+	}
+	wants(t, call("_C::fused_add_rms_norm_static_fp8_quant", q, x, x, weight, f32(1), eps), 8*n+2*rows, 7*n+256)
+	wants(t, call("_C::rms_norm_dynamic_per_token_quant", q, x, weight, scales, eps, absent, x), 8*n+2*rows, 7*n+4*rows+256)
+	wants(t, call("_C::rms_norm_dynamic_per_token_quant", q, x, weight, scales, eps, absent, absent), 7*n+2*rows, 3*n+4*rows+256)
+
+	image := bf16(1, 64, 8, 8)
+	grouped := int64(5*4096 + 6*64)
+	wants(t, call("aiter::_groupnorm_run", image, number("32"), bf16(64), bf16(64), eps), grouped, 4*4096+256)
+	wants(t, call("aiter::_groupnorm_run", image, f32(1024), image, number("32"), bf16(64), bf16(64), eps), grouped, 4*4096+256)
+
+	query, key, table := bf16(64, 2, 8, 128), bf16(64, 2, 4, 128), bf16(4096, 1, 1, 64)
+	const heads = 64 * 2 * 128
+	wants(t, call("aiter::rope_fwd_impl", query, query, f32(64, 1, 1, 64), no), 3*8*heads, 2*2*8*heads+4*64*64)
+	wants(t, call("aiter::rope_cached_2c_fwd_impl", query, key, query, key, bf16(64, 1, 1, 64), bf16(64, 1, 1, 64), number("0"), no),
+		3*12*heads, 2*2*12*heads+2*2*64*64)
+	wants(t, call("aiter::rope_cached_positions_2c_fwd_impl", query, key, query, key, table, table, i64(64, 2), number("0"), no, no),
+		3*12*heads, 2*2*12*heads+2*2*128*64+8*128)
+	wants(t, call("aiter::rope_thd_fwd_impl", bf16(64, 8, 128), bf16(64, 8, 128), tensor("int", 3), f32(64, 1, 1, 64), no), 3*64*8*128,
+		2*2*64*8*128+12+4*64*64)
+
+	packed := tensor("c10::Float4_e2m1fn_x2", 128, 64)
+	wants(t, call("aiter::dynamic_per_token_scaled_quant", q, x, scales, absent, no), 3*n, 3*n+4*rows)
+	wants(t, call("aiter::quant_mxfp4", bf16(128, 128), packed, tensor("c10::Float8_e8m0fnu", 128, 4), number("32")), 3*n, 2*n+n/2+128*4)
+	wants(t, call("sgl_kernel::sgl_per_token_quant_fp8", x, q, scales), 3*n, 3*n+4*rows)
+	wants(t, call("_C::dynamic_scaled_int8_quant", i8(2, 64, 128), x, scales, absent), 3*n, 3*n+4*rows)
+}
+
+// A packed query is two values a byte, which no argument of SageAttention tells.
+func TestSagePacked(t *testing.T) {
+	packed := tensor("unsigned char", 1, 24, 768, 64)
+	refused(t, call("sage_fwd_mxfp4", packed, packed, fp8(1, 24, 768, 128), absent), "unpacked")
 }
 
 func TestPointwiseTypes(t *testing.T) {

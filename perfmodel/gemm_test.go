@@ -153,6 +153,7 @@ func aiterRows() (rows []worked) {
 	wants(call("aiter::gemm_a4w4", p, pw, pa, pb, none, number("15"), number("1."), number("0."), no), f, packed+smaller)
 	wants(call("aiter::gemm_a4w4", p, pw, pa, pb, bf16(32, 32), f32(1, 32), number("1.")), f+mn, packed+smaller+128)
 	wants(call("aiter::gemm_a4w4_asm", p, pw, pa, pb, y, text("kernel"), f32(1, 32)), f+mn, packed+smaller+128)
+	wants(call("aiter::gemm_afp4wfp4_", p, pw, pa, pb, number("15"), y, none, no), f, packed+smaller)
 
 	wants(call("aiter::batched_gemm_a8w8", i8(3, 16, 64), i8(3, 32, 64), f32(3, 16, 1), f32(3, 1, 32), bf16(3, 16, 32), bf16(3, 1, 32), zero),
 		3*(f+mn), 3*(narrow+scales+64))

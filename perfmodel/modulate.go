@@ -1,6 +1,10 @@
 package perfmodel
 
-import "github.com/ditlens/ditlens/hw"
+import (
+	"strings"
+
+	"github.com/ditlens/ditlens/hw"
+)
 
 // Modulation, rotary embedding and gated activations as fused kernels of libraries. Those of compiled code are
 // Inductor kernels; those of eager code are chains of pointwise operators.
@@ -10,28 +14,28 @@ func modulationModels() []Entry {
 		return forOps(Info{Name: name, Doc: doc, Category: category}, work, ops...)
 	}
 	return []Entry{
-		forPatterns(Info{Name: "modulation.layer_norm", Doc: "12n; the tensor in and out, scale and shift", Category: Modulation},
-			modulate, "*::fused_ln_modulate", "*::fused_layernorm_modulate", "*::adaln_modulate"),
+		entry("modulation.layer_norm", "12n; the tensor in and out, scale and shift, mean and deviation of each row in fp32", Modulation,
+			modulate, "primus::fused_ln_modulate"),
 		entry("activation.silu_mul", "5 an output; two halves in, one out", Elementwise, gated(5),
-			"aiter::silu_and_mul", "_C::silu_and_mul"),
+			"aiter::silu_and_mul", "_C::silu_and_mul", "_C::mul_and_silu", "sgl_kernel::silu_and_mul"),
 		entry("activation.scaled_silu_mul", "5 an output; two halves in, one out", Elementwise, gated(5),
 			"aiter::scaled_silu_and_mul"),
 		entry("activation.gelu_mul", "8 an output; two halves in, one out", Elementwise, gated(8),
-			"aiter::gelu_and_mul", "_C::gelu_and_mul"),
+			"aiter::gelu_and_mul", "_C::gelu_and_mul", "sgl_kernel::gelu_and_mul"),
 		entry("activation.gelu_tanh_mul", "10 an output; two halves in, one out", Elementwise, gated(10),
-			"aiter::gelu_tanh_and_mul", "_C::gelu_tanh_and_mul"),
+			"aiter::gelu_tanh_and_mul", "_C::gelu_tanh_and_mul", "sgl_kernel::gelu_tanh_and_mul"),
 		entry("activation.glu", "5 an output; two halves in, one out", Elementwise, glu, "aten::glu"),
-		forPatterns(Info{Name: "rope.in_place", Doc: "3n; every argument once, among them the result", Category: Rope},
+		// aiter/ops/rope.py: the results come first, two of them for query and key at once.
+		forPatterns(Info{Name: "rope.in_place", Doc: "3n; every argument once, among them the results, and as much of the tables as " +
+			"there are positions", Category: Rope},
 			ropeInto, "aiter::rope*_impl"),
 		entry("rope.query_key", "3n; query and key in and out, positions, and as much of the table as there are "+
 			"positions", Rope,
 			ropeQueryKey, "_C::rotary_embedding", "sgl_kernel::rotary_embedding"),
-		forPatterns(Info{Name: "rope.functional", Doc: "3n; the tensor in and out, and the tables", Category: Rope},
-			rope, "aiter::rope*_fwd"),
 	}
 }
 
-// modulate is fused_ln_modulate(x, scale, shift).
+// modulate is fused_ln_modulate(x, scale, shift, eps).
 func modulate(c *Call) (Work, error) {
 	in := reading{call: c}
 	x, scale, shift := in.matrix(0, 2), in.tensor(1), in.tensor(2)
@@ -39,7 +43,7 @@ func modulate(c *Call) (Work, error) {
 	w := Work{Category: Modulation, Kind: "adaLN: layer norm, modulate"}
 	w.charge(hw.Vector, x.Type, product(12, n))
 	w.Read = sum(x.Bytes(), scale.Bytes(), shift.Bytes())
-	w.Written = product(n, x.store)
+	w.Written = sum(product(n, x.store), product(8, ratio(n, max(1, x.last(0)))))
 	return in.done(w)
 }
 
@@ -66,15 +70,37 @@ func glu(c *Call) (Work, error) {
 	return in.done(w)
 }
 
-// ropeInto has its results among its arguments: the first of them, with the inputs of the same size behind.
+// ropeInto takes the results, as many tensors of the same shapes, tables and, at the end, whole numbers: positions, which
+// pick rows of the tables, or the bounds of sequences.
 func ropeInto(c *Call) (Work, error) {
 	in := reading{call: c}
-	out := in.matrix(0, 2)
-	all := in.everyTensor(0)
+	results := 1
+	if strings.Contains(c.Name, "_2c_") {
+		results = 2
+	}
 	w := Work{Category: Rope}
-	w.charge(hw.Vector, out.Type, product(3, out.Elements()))
-	w.Written = out.BytesWritten()
-	w.Read = all - min(all, w.Written)
+	for i := range results {
+		out := in.matrix(i, 2)
+		w.charge(hw.Vector, out.Type, product(3, out.Elements()))
+		w.Written = sum(w.Written, out.BytesWritten())
+	}
+	positions := int64(tooMuch)
+	if strings.Contains(c.Name, "_positions_") {
+		for i := 2 * results; i < c.args(); i++ {
+			if t, ok := in.optional(i); ok && rankOf(t.Type) == intRank {
+				positions = t.Elements()
+				break
+			}
+		}
+	}
+	for i := results; i < c.args(); i++ {
+		t, ok := in.optional(i)
+		if ok && i >= 2*results && rankOf(t.Type) != intRank {
+			w.Read = sum(w.Read, min(t.Bytes(), product(positions, t.last(0), t.store)))
+		} else if ok {
+			w.Read = sum(w.Read, t.Bytes())
+		}
+	}
 	return in.done(w)
 }
 
@@ -92,20 +118,13 @@ func ropeQueryKey(c *Call) (Work, error) {
 	return in.done(w)
 }
 
-func rope(c *Call) (Work, error) {
-	in := reading{call: c}
-	x := in.matrix(0, 2)
-	w := Work{Category: Rope}
-	w.charge(hw.Vector, x.Type, product(3, x.Elements()))
-	w.Read, w.Written = in.everyTensor(0), x.BytesWritten()
-	return in.done(w)
-}
-
-// everyTensor returns what reading all tensor arguments from the given one on moves.
+// everyTensor returns what reading all tensor arguments from the given one on moves. Single values count nothing.
 func (r *reading) everyTensor(from int) int64 {
 	var n int64
 	for i := from; i < r.call.args(); i++ {
-		n = sum(n, r.bytes(i))
+		if t, ok := r.optional(i); ok && t.Elements() > 1 {
+			n = sum(n, t.Bytes())
+		}
 	}
 	return n
 }

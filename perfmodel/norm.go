@@ -1,6 +1,10 @@
 package perfmodel
 
-import "github.com/ditlens/ditlens/hw"
+import (
+	"strings"
+
+	"github.com/ditlens/ditlens/hw"
+)
 
 // Norms read and write the tensor once. Their operation counts are nominal, since no norm comes near the peak of the
 // vector unit: 5 an element for mean, variance and normalisation, 2 more for weight and bias, 4 for a root mean
@@ -18,6 +22,8 @@ func (n norm) entry(name, doc string, ops ...string) Entry {
 	return forOps(Info{Name: name, Doc: doc, Category: Norm}, n.work, ops...)
 }
 
+const quantisedDoc = "7n + 2 a row, of which 3n to quantise; every tensor argument once, the result is argument 0"
+
 func normModels() []Entry {
 	layer := norm{weight: 2, bias: 3, shape: 1}
 	native := layer
@@ -31,16 +37,29 @@ func normModels() []Entry {
 			"aten::native_layer_norm"),
 		rms.entry("norm.rms", "4n + 2 a row; the tensor in and out and the weight", "aten::rms_norm",
 			"aten::_fused_rms_norm"),
+		// aiter/ops/rmsnorm.py, csrc/torch_bindings.cpp of vLLM, sgl-kernel/csrc/common_extension.cc.
 		rows.entry("norm.rms_rows", "4n + 2 a row; the tensor in and out and the weight", "aiter::rms_norm",
 			"aiter::rmsnorm2d_fwd", "aiter::rmsnorm2d_fwd_ck"),
 		out.entry("norm.rms_out", "4n + 2 a row; the tensor in and out and the weight; the result is argument 0",
-			"aiter::rmsnorm", "_C::rms_norm"),
+			"aiter::rmsnorm", "aiter::rms_norm_cu", "_C::rms_norm", "sgl_kernel::rmsnorm", "sgl_kernel::gemma_rmsnorm"),
 		forOps(Info{Name: "norm.rms_added", Doc: "4n + 2 a row + n; tensor and residual in, sum and result out, and " +
 			"the weight", Category: Norm},
 			addedRMS, "aiter::rmsnorm2d_fwd_with_add", "aiter::rmsnorm2d_fwd_with_add_ck", "aiter::add_rmsnorm"),
 		forOps(Info{Name: "norm.rms_added_in_place", Doc: "4n + 2 a row + n; tensor and residual in and out, and the " +
 			"weight", Category: Norm},
-			addedRMSInPlace, "_C::fused_add_rms_norm", "sgl_kernel::fused_add_rmsnorm"),
+			addedRMSInPlace, "_C::fused_add_rms_norm", "aiter::fused_add_rms_norm_cu", "sgl_kernel::fused_add_rmsnorm",
+			"sgl_kernel::gemma_fused_add_rmsnorm"),
+		forOps(Info{Name: "norm.rms_quantised", Doc: quantisedDoc, Category: Norm}, quantisedRMS(none, none),
+			"aiter::rmsnorm_quant", "aiter::rmsnorm2d_fwd_with_dynamicquant", "aiter::rmsnorm2d_fwd_with_dynamicquant_ck",
+			"aiter::rmsnorm2d_fwd_with_smoothquant", "aiter::rmsnorm2d_fwd_with_smoothquant_ck", "_C::rms_norm_static_fp8_quant"),
+		forOps(Info{Name: "norm.rms_added_quantised", Doc: quantisedDoc + "; n for the residual", Category: Norm},
+			quantisedRMS(2, 3),
+			"aiter::add_rmsnorm_quant", "aiter::rmsnorm2d_fwd_with_add_dynamicquant", "aiter::rmsnorm2d_fwd_with_add_dynamicquant_ck",
+			"aiter::rmsnorm2d_fwd_with_add_smoothquant", "aiter::rmsnorm2d_fwd_with_add_smoothquant_ck"),
+		forOps(Info{Name: "norm.rms_added_quantised_in_place", Doc: quantisedDoc + "; n for a residual, in and out", Category: Norm},
+			quantisedRMS(2, 2), "_C::fused_add_rms_norm_static_fp8_quant"),
+		forOps(Info{Name: "norm.rms_quantised_in_place", Doc: quantisedDoc + "; n for a residual, in and out", Category: Norm},
+			quantisedRMS(6, 6), "_C::rms_norm_dynamic_per_token_quant", "_C::rms_norm_per_block_quant"),
 		forOps(Info{Name: "norm.group", Doc: "5n and 6 a channel for its scale and shift; the tensor in and out once, " +
 			"weight and bias", Category: Norm},
 			groupNorm, "aten::native_group_norm", "aten::group_norm", "aiter::_groupnorm_run"),
@@ -65,6 +84,10 @@ func (n norm) work(c *Call) (Work, error) {
 		} else if ok {
 			size = normalised(&in, &x, list)
 		}
+	}
+	if n.shape == none {
+		w := in.tensor(n.weight)
+		in.require(w.Elements() == size, "agreeing shapes of tensor and weight")
 	}
 	w := Work{Category: Norm}
 	w.normalise(x.Elements(), size, x.Type, n.rms, in.call.Given(n.weight) && !n.rms)
@@ -127,17 +150,46 @@ func addedRMSInPlace(c *Call) (Work, error) {
 	return in.done(w)
 }
 
-// groupNorm serves three signatures: (x, weight, bias, N, C, HxW, groups, eps) and (x, groups, weight, bias, eps).
-// One pass is counted; a group that does not fit on chip is read twice, which the certainty says.
+// quantisedRMS normalises argument 1 and writes it to argument 0 in 8 bits, with the scales, wherever those come. It may
+// add a residual first and keep the sum; in place if both are the same argument.
+func quantisedRMS(residual, sumAt int) func(*Call) (Work, error) {
+	return func(c *Call) (Work, error) {
+		in := reading{call: c}
+		out, x := in.matrix(0, 1), in.matrix(1, 1)
+		if in.err != nil {
+			return Work{}, in.err
+		}
+		n := x.Elements()
+		w := Work{Category: Norm}
+		w.normalise(n, x.last(0), x.Type, true, false)
+		w.charge(hw.Vector, x.Type, product(3, n))
+		w.Read, w.Written = in.everyTensor(1), out.BytesWritten()
+		if added, ok := in.optional(sumAt); ok {
+			w.charge(hw.Vector, x.Type, n)
+			w.Written = sum(w.Written, added.BytesWritten())
+			if residual != sumAt {
+				w.Read -= min(w.Read, added.Bytes())
+			}
+		}
+		return in.done(w)
+	}
+}
+
+// groupNorm serves four signatures: (x, weight, bias, N, C, HxW, groups, eps), (x, groups, weight, bias, eps) and that with
+// the result and a workspace before x (aiter/ops/groupnorm.py). One pass is counted; a group that does not fit on chip
+// is read twice, which the certainty says.
 func groupNorm(c *Call) (Work, error) {
 	in := reading{call: c}
-	x := in.matrix(0, 2)
+	first, weight, groupArg := 0, 2, 1
+	switch {
+	case strings.HasSuffix(c.Name, "_groupnorm_run") && c.args() > 5:
+		first, weight, groupArg = 2, 4, 3
+	case c.args() > 6:
+		weight, groupArg = 1, 6
+	}
+	x := in.matrix(first, 2)
 	if in.err != nil {
 		return Work{}, in.err
-	}
-	weight, groupArg := 2, 1
-	if c.args() > 6 {
-		weight, groupArg = 1, 6
 	}
 	n, t := x.Elements(), x.Type
 	w := Work{Category: Norm}

@@ -6,12 +6,21 @@ import "github.com/ditlens/ditlens/hw"
 // its scales.
 
 func quantizeModels() []Entry {
-	doc := "every tensor argument once, 3 an element of the inputs; a result that is no argument is taken as " +
+	const doc = "every tensor argument once, 3 an element of the inputs; a result that is no argument is taken as " +
 		"one byte an element"
 	return []Entry{
+		// csrc/torch_bindings.cpp of vLLM and sgl-kernel/csrc/common_extension.cc. Names are told from norms by those of norms.
 		forPatterns(Info{Name: "quantize.kernel", Doc: doc, Category: Quantize},
-			quantize, "sage_quant*", "aiter::*quant*", "_C::*quant*", "sgl_kernel::*quant*", "mylib::*quant*",
+			quantize, "sage_quant*", "_C::*_quant", "_C::*_quant_fp8", "_C::*_quant_int8", "sgl_kernel::*_quant",
+			"sgl_kernel::*_quant_fp8", "sgl_kernel::*_quant_int8", "sgl_kernel::*_quant_8bit*"),
+		// aiter/ops/quant.py and bitsandbytes/_ops.py.
+		forOps(Info{Name: "quantize.tensor", Doc: doc, Category: Quantize}, quantize,
+			"aiter::static_per_tensor_quant", "aiter::dynamic_per_tensor_quant", "aiter::dynamic_per_token_scaled_quant",
+			"aiter::dynamic_per_group_scaled_quant", "aiter::dynamic_per_group_scaled_quant_fp4",
+			"aiter::smooth_per_token_scaled_quant", "aiter::smoothquant_fwd", "aiter::quant_mxfp4",
 			"bitsandbytes::int8_vectorwise_quant"),
+		forOps(Info{Name: "quantize.wrapper", Doc: doc, Category: Quantize, Wrapper: true}, quantize,
+			"aiter::per_token_quant_hip", "aiter::per_group_quant_hip"),
 	}
 }
 
