@@ -2,17 +2,13 @@ package ceiling_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/ditlens/ditlens/hw"
 	"github.com/ditlens/ditlens/perfmodel/ceiling"
@@ -145,94 +141,6 @@ func TestOptionErrors(t *testing.T) {
 	o.Height, o.Width, o.Frames = 1<<20, 1<<20, 1<<18+1
 	if _, err := m.Work(o); !errors.Is(err, ceiling.ErrTooLarge) {
 		t.Errorf("work beyond 64 bits: %v", err)
-	}
-}
-
-// safetensors writes a file that has a header and no data.
-func safetensors(t *testing.T, shapes map[string][]int64) *fstest.MapFile {
-	t.Helper()
-	header := map[string]any{"__metadata__": map[string]string{"format": "pt"}}
-	for name, shape := range shapes {
-		header[name] = map[string]any{"dtype": "BF16", "shape": shape, "data_offsets": []int{0, 0}}
-	}
-	data, err := json.Marshal(header)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &fstest.MapFile{Data: append(binary.LittleEndian.AppendUint64(nil, uint64(len(data))), data...)}
-}
-
-// layers adds a tensor to n blocks.
-func layers(shapes map[string][]int64, prefix string, n int, suffix string, shape ...int64) {
-	for i := range n {
-		shapes[fmt.Sprintf("%s.%d.%s", prefix, i, suffix)] = shape
-	}
-}
-
-func TestGeometryFromWeights(t *testing.T) {
-	const h, q, norm, pooled = 3072, "transformer_blocks.0.attn.to_q.weight", "transformer_blocks.0.attn.norm_q.weight", "time_text_embed.text_embedder.linear_1.weight"
-	tests := map[string]map[string][]int64{
-		"flux1": {"x_embedder.weight": {h, 64}, "context_embedder.weight": {h, 4096}, pooled: {h, 768},
-			"time_text_embed.guidance_embedder.linear_1.weight": {h, 256}, q: {h, h}, norm: {128}},
-		"flux2": {"x_embedder.weight": {6144, 128}, "context_embedder.weight": {6144, 15360}, q: {6144, 6144}, norm: {128},
-			"double_stream_modulation_img.linear.weight": {6 * 6144, 6144}, "time_guidance_embed.guidance_embedder.linear_1.weight": {6144, 256}},
-		"qwen_image": {"img_in.weight": {h, 64}, "txt_in.weight": {h, 3584}, "proj_out.weight": {64, h}, q: {h, h}, norm: {128}},
-		"hunyuan_video": {"x_embedder.proj.weight": {h, 16, 1, 2, 2}, "context_embedder.proj_in.weight": {h, 4096}, pooled: {h, 768},
-			"proj_out.weight": {64, h}, q: {h, h}, norm: {128}},
-		"sd35_medium": {"pos_embed.proj.weight": {1536, 16, 2, 2}, "context_embedder.weight": {1536, 4096}, pooled: {1536, 2048},
-			"transformer_blocks.0.norm1_context.linear.weight": {6 * 1536, 1536}, q: {1536, 1536}, norm: {64}},
-		"wan21_i2v": {"patch_embedding.weight": {5120, 36, 1, 2, 2}, "condition_embedder.time_proj.weight": {6 * 5120, 5120},
-			"condition_embedder.text_embedder.linear_1.weight": {5120, 4096}, "condition_embedder.time_embedder.linear_1.weight": {5120, 256},
-			"condition_embedder.image_embedder.ff.net.0.proj.weight": {1280, 1280}, "proj_out.weight": {64, 5120}},
-	}
-	layers(tests["flux1"], "transformer_blocks", 19, "norm1.linear.weight", 1)
-	layers(tests["flux1"], "single_transformer_blocks", 38, "norm.linear.weight", 1)
-	layers(tests["flux2"], "transformer_blocks", 8, "ff.linear_in.weight", 1)
-	layers(tests["flux2"], "single_transformer_blocks", 48, "attn.to_out.weight", 6144, 4*6144)
-	layers(tests["qwen_image"], "transformer_blocks", 60, "img_mod.1.weight", 1)
-	layers(tests["hunyuan_video"], "transformer_blocks", 20, "norm1.linear.weight", 1)
-	layers(tests["hunyuan_video"], "single_transformer_blocks", 40, "norm.linear.weight", 1)
-	layers(tests["hunyuan_video"], "context_embedder.token_refiner.refiner_blocks", 2, "attn.to_q.weight", 1)
-	layers(tests["sd35_medium"], "transformer_blocks", 24, "ff.net.2.weight", 1)
-	layers(tests["sd35_medium"], "transformer_blocks", 13, "attn2.to_q.weight", 1)
-	layers(tests["wan21_i2v"], "blocks", 40, "ffn.net.0.proj.weight", 13824, 5120)
-	for name, shapes := range tests {
-		t.Run(name, func(t *testing.T) {
-			first, second := map[string][]int64{}, map[string][]int64{} // shards, as large models have
-			for tensor, shape := range shapes {
-				if len(tensor)%2 == 0 {
-					first[tensor] = shape
-				} else {
-					second[tensor] = shape
-				}
-			}
-			m, err := ceiling.Open(fstest.MapFS{
-				"transformer/diffusion_pytorch_model-00001-of-00002.safetensors": safetensors(t, first),
-				"transformer/diffusion_pytorch_model-00002-of-00002.safetensors": safetensors(t, second),
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(work(t, open(t, name), nil).Parts[0].Call(), work(t, m, nil).Parts[0].Call()); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
-}
-
-func TestBadWeights(t *testing.T) {
-	files := map[string][]byte{
-		"cut":     {1, 2, 3},
-		"lying":   binary.LittleEndian.AppendUint64(nil, 1<<60),
-		"short":   binary.LittleEndian.AppendUint64(nil, 100),
-		"no JSON": append(binary.LittleEndian.AppendUint64(nil, 3), "abc"...),
-		"foreign": safetensors(t, map[string][]int64{"a": {1}}).Data,
-	}
-	for name, data := range files {
-		_, err := ceiling.Open(fstest.MapFS{"transformer/model.safetensors": &fstest.MapFile{Data: data}})
-		if err == nil || !strings.Contains(err.Error(), "transformer/model.safetensors") {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 
