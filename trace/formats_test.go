@@ -8,6 +8,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -182,6 +184,50 @@ func TestBL06CutFiles(t *testing.T) {
 				most = len(tr.GPU)
 			}
 			if name == "json" && most != len(whole.GPU) {
+				t.Errorf("at most %d GPU events", most)
+			}
+		})
+	}
+}
+
+// TestBL06CutArchive cuts archives at every byte. The directory stands at the end, so the members are found without it.
+func TestBL06CutArchive(t *testing.T) {
+	t.Parallel()
+	text := sample()
+	var stored bytes.Buffer // with its sizes before the member
+	z := zip.NewWriter(&stored)
+	for _, name := range []string{"a.json", "b.json"} {
+		w, err := z.CreateRaw(&zip.FileHeader{Name: name, Method: zip.Store, CompressedSize64: uint64(len(text)), UncompressedSize64: uint64(len(text)),
+			CRC32: crc32.ChecksumIEEE([]byte(text))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(w, text)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"deflated": zipped(t, text, text), "stored": stored.Bytes(), "beside another": zipped(t, "no trace", text, text)} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "t.zip")
+			most := 0
+			for n := len(data) % 7; n <= len(data); n += 7 {
+				if err := os.WriteFile(path, data[:n], 0o644); err != nil {
+					t.Fatal(err)
+				}
+				tr, err := trace.Load(t.Context(), trace.LoadOptions{}, path)
+				if err != nil {
+					if most > 0 {
+						t.Fatalf("cut at %d: %v", n, err)
+					}
+					continue
+				}
+				if last := tr.Files[len(tr.Files)-1]; last.Truncated != (n < len(data)) || len(tr.GPU) < most {
+					t.Fatalf("cut at %d: truncated %v, %d GPU events after %d", n, last.Truncated, len(tr.GPU), most)
+				}
+				most = len(tr.GPU)
+			}
+			if most != 4 {
 				t.Errorf("at most %d GPU events", most)
 			}
 		})

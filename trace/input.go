@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"archive/zip"
 	"bufio"
 	"bytes"
 	"context"
@@ -13,7 +12,6 @@ import (
 	"os"
 	"sync/atomic"
 
-	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
@@ -22,11 +20,12 @@ import (
 // A source is a file on disk: it counts and hashes what is read from it, and remembers its own errors, so that an error
 // of the disk is told from a damaged file.
 type source struct {
-	r    io.Reader
-	ctx  context.Context
-	hash hash.Hash
-	n    atomic.Int64
-	err  error
+	r      io.Reader
+	ctx    context.Context
+	hash   hash.Hash
+	member bool // of an archive: errors are damage to it, the disk's own are told by the disk
+	n      atomic.Int64
+	err    error
 }
 
 func newSource(ctx context.Context, r io.Reader) *source {
@@ -42,7 +41,7 @@ func (s *source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	s.hash.Write(p[:n])
 	s.n.Add(int64(n))
-	if err != nil && err != io.EOF {
+	if err != nil && err != io.EOF && !s.member {
 		s.err = err
 	}
 	return n, err
@@ -135,38 +134,4 @@ func eachText(ctx context.Context, path string, read func(File, *source) error) 
 		return read(file, newSource(ctx, f))
 	}
 	return eachMember(ctx, file, f, read)
-}
-
-// isZip tells whether a file is an archive.
-func isZip(f io.ReaderAt) bool {
-	var head [4]byte
-	f.ReadAt(head[:], 0)
-	return string(head[:]) == magicZip
-}
-
-// eachMember calls read for each file of an archive, in their order.
-func eachMember(ctx context.Context, file File, f *os.File, read func(File, *source) error) error {
-	z, err := zip.NewReader(f, file.Bytes)
-	if err != nil {
-		return fmt.Errorf("%s: %w", file.Path, err)
-	}
-	z.RegisterDecompressor(zip.Deflate, func(r io.Reader) io.ReadCloser { return flate.NewReader(r) })
-	file.Format, file.SHA256 = "zip", newSource(ctx, f).sum()
-	for _, m := range z.File {
-		if m.FileInfo().IsDir() {
-			continue
-		}
-		r, err := m.Open()
-		if err != nil {
-			return fmt.Errorf("%s: %s: %w", file.Path, m.Name, err)
-		}
-		member := file
-		member.Path += "/" + m.Name
-		err = read(member, newSource(ctx, r))
-		r.Close()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
