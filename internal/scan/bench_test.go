@@ -8,7 +8,11 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// BenchmarkScan compares the scanner with cutting events and parsing each by fastjson.
+// floor is the rate in bytes per second below which reading a trace would be what users wait for.
+const floor = 100e6
+
+// BenchmarkScan compares the scanner with cutting events and parsing each by fastjson. It fails when the scanner is below the floor,
+// which is a fraction of what it does on any machine.
 func BenchmarkScan(b *testing.B) {
 	for _, c := range []struct{ name, trace string }{{"sd35", realtraces.SD35}, {"capture", realtraces.FluxCapture}} {
 		text := realtraces.Text(b, c.trace)
@@ -20,6 +24,10 @@ func BenchmarkScan(b *testing.B) {
 					if n := pass(); n < 200_000 {
 						b.Fatal(n)
 					}
+				}
+				rate := float64(b.N) * float64(len(text)) / b.Elapsed().Seconds()
+				if name != "fastjson" && rate < floor {
+					b.Errorf("%.0f MB/s, the floor is %.0f", rate/1e6, floor/1e6)
 				}
 			})
 		}
