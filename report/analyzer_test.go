@@ -207,7 +207,30 @@ func TestUnknownGPUGivesRatesWithoutPercent(t *testing.T) {
 	}
 }
 
-func TestTimelineOfOverlaps(t *testing.T) {
+// TestBL96RateOfSeveralCalls: two calls of 1e11 FLOPs in 1 and 9 ms make 20 TFLOP/s, not the mean of their rates, 55.6.
+func TestBL96RateOfSeveralCalls(t *testing.T) {
+	var b trace.Builder
+	th := b.Thread(0, 1, 1, "")
+	arg := func(rows, cols int64) trace.Arg { return trace.Arg{Type: "c10::BFloat16", Dims: []int64{rows, cols}} }
+	in := b.Inputs(trace.Inputs{Args: []trace.Arg{arg(5000, 1000), arg(1000, 10_000)}})
+	for i, dur := range []time.Duration{time.Millisecond, 9 * time.Millisecond} {
+		at, corr := time.Duration(i)*time.Second, int64(i+1)
+		b.Op(trace.Op{Name: "aten::mm", Start: at, Dur: 100, Thread: th, Inputs: in})
+		b.Launch(trace.Launch{Name: "hipLaunchKernel", Start: at + 10, Dur: 10, Thread: th, Correlation: corr})
+		b.GPU(trace.GPUEvent{Name: "Cijk", Start: at + 50, Dur: dur, Correlation: corr})
+	}
+	tr, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	op := analyze(t, report.Analyzer{}, tr).Operators[0]
+	if math.Abs(float64(op.TFLOPS)-20) > 1e-9 || op.FLOPs != 1e11 || op.Count != 2 || math.Abs(float64(op.TFLOPSEach.Mean)-(100+100.0/9)/2) > 1e-9 {
+		t.Errorf("%v TFLOP/s, each %+v", op.TFLOPS, op.TFLOPSEach)
+	}
+}
+
+// TestBL104Exposed: a collective of 80 µs, 40 of which a product hides.
+func TestBL104Exposed(t *testing.T) {
 	var b trace.Builder
 	us := time.Microsecond
 	b.GPU(trace.GPUEvent{Name: "gemm", Start: 0, Dur: 100 * us, Stream: 0})

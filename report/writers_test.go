@@ -265,9 +265,9 @@ func mdCells(line string) []string {
 	return out
 }
 
-// TestSameFiguresEverywhere compares the top operators cell by cell: Markdown with HTML as shown, HTML's values with JSON, JSON
+// TestBL94SameFiguresEverywhere compares the top operators cell by cell: Markdown with HTML as shown, HTML's values with JSON, JSON
 // with CSV.
-func TestSameFiguresEverywhere(t *testing.T) {
+func TestBL94SameFiguresEverywhere(t *testing.T) {
 	for name, r := range samples(t) {
 		var fromJSON struct {
 			Operators []map[string]any `json:"operators"`
