@@ -70,13 +70,14 @@ func (r *reading) extra(key string) int64 {
 // communicated returns the size of an element by the name that the process group gives its type.
 func communicated(name string) (int64, bool) {
 	switch name {
-	case "Byte", "Char", "Bool", "Float8_e4m3fn", "Float8_e4m3fnuz", "Float8_e5m2", "Float8_e5m2fnuz":
+	case "Byte", "Char", "Bool", "Float8_e4m3fn", "Float8_e4m3fnuz", "Float8_e5m2", "Float8_e5m2fnuz", "Float8_e8m0fnu",
+		"Float4_e2m1fn_x2":
 		return 1, true
-	case "Short", "Half", "BFloat16":
+	case "Short", "UInt16", "Half", "BFloat16":
 		return 2, true
-	case "Int", "Float":
+	case "Int", "UInt32", "Float", "ComplexHalf":
 		return 4, true
-	case "Long", "Double", "ComplexFloat":
+	case "Long", "UInt64", "Double", "ComplexFloat":
 		return 8, true
 	case "ComplexDouble":
 		return 16, true

@@ -66,6 +66,7 @@ func samples() []*perfmodel.Call {
 		call("aiter::dynamic_per_token_scaled_quant", fp8(2, 64, 128), x, f32(128), absent), call("aiter::per_token_quant_hip", x, absent),
 		call("_C::rotary_embedding", i64(128), bf16(128, 8, 64), bf16(128, 2, 64), number("64"), bf16(4096, 64), number("True")),
 		call("aten::rms_norm", x, list("[128]"), bf16(128), number("1e-6")),
+		call("aten::_fused_rms_norm", x, list("[128]"), bf16(128), absent),
 		call("aten::native_layer_norm", x, list("[128]"), absent, absent, number("1e-6")),
 		call("aiter::rmsnorm", x, x, bf16(128), number("1e-6")),
 		call("aiter::rms_norm", x, bf16(128), number("1e-6")),

@@ -46,6 +46,9 @@ func TestNormsAndReductions(t *testing.T) {
 	wants(t, call("aten::all", truth(4, 8)), 32, 32+1)
 	wants(t, call("aten::var_mean", f32(4, 8), list("[1]"), number("1"), number("True")), 4*32, 4*32+2*4*4)
 	wants(t, call("aten::_softmax", bf16(4, 8), number("-1"), number("True")), 5*32, 2*32+4*32)
+	wants(t, call("aten::_safe_softmax", bf16(4, 8), number("-1"), number("6")), 5*32, 2*32+4*32)
+	wants(t, call("aten::cumsum", bf16(4, 8), number("-1"), number("6")), 32, 2*32+4*32)
+	wants(t, call("aten::_fused_rms_norm", x, list("[128]"), bf16(128), number("1e-6")), 4*n+2*128, 4*n+256+4*128)
 	refused(t, call("aten::sum", f32(4, 8), list("[7]"), number("False"), absent), "dimension")
 }
 
@@ -125,6 +128,8 @@ func TestPointwiseTypes(t *testing.T) {
 	wants(t, call("aten::log", long), 64, 8*16+4*16)
 	wants(t, call("aten::gelu", bf16(16), text("tanh")), 160, 64)
 	wants(t, call("aten::gelu", bf16(16), text("none")), 128, 64)
+	wants(t, call("aten::masked_fill", bf16(16), truth(16), f32()), 16, 32+16+32)
+	wants(t, call("aten::masked_fill", bf16(16), truth(16), number("-inf")), 16, 32+16+32)
 	wants(t, call("aten::clamp", bf16(16), number("0"), number("1")), 32, 64)
 	wants(t, call("aten::pow", f32(16), number("2")), 32, 128)
 	wants(t, call("aten::add", strided(bf16(4, 8), 0, 1), bf16(4, 8), number("1")), 32, 16+64+64)

@@ -217,7 +217,7 @@ func (p matmulSizes) work(t hw.DType) Work {
 }
 
 func (w *Work) addBias(in *reading, i int, p matmulSizes, t hw.DType) {
-	if bias, ok := in.optional(i); ok {
+	if bias, ok := in.optional(i); ok && bias.Elements() > 0 {
 		w.Read = sum(w.Read, bias.Bytes())
 		w.charge(hw.Matrix, t, product(p.batch, p.m, p.n))
 	}

@@ -79,6 +79,8 @@ func libraryRows() (rows []worked) {
 	}
 	wants(primus(fp8(16, 64), fp8(32, 64), flags("False", "True", "False")), f, 16*64+32*64+2*16*32)
 	wants(primus(fp8(64, 16), fp8(64, 32), flags("True", "False", "False")), f, 16*64+32*64+2*16*32)
+	onto := append(flags("False", "True", "False")[:4], text("TENSORWISE"), number("1."), bf16(16, 32))
+	wants(primus(fp8(16, 64), fp8(32, 64), onto), f+16*32, 16*64+32*64+2*2*16*32)
 	wants(primus(fp8(16, 64), fp8(32, 64), flags("False", "True", "True")), f, 16*64+32*64+2*16*32)
 	wants(call("aten::_weight_int8pack_mm", bf16(16, 64), i8(32, 64), bf16(32)), f, 2*16*64+32*64+64+2*16*32)
 	newer := make([]trace.Arg, 24)

@@ -56,8 +56,8 @@ func groupedModels() []Entry {
 	}
 }
 
-// primus is hipblaslt_gemm_fp8(A, scale A, B, scale B, dtype, trans A, trans B, trans C, …). A transposed result
-// swaps the operands.
+// primus is hipblaslt_gemm_fp8(A, scale A, B, scale B, dtype, trans A, trans B, trans C, granularity, beta, out). A transposed
+// result swaps the operands. With a beta that is not 0 it is added to what was in out.
 func primus(c *Call) (Work, error) {
 	in := reading{call: c}
 	a, b := in.matrix(0, 2), in.matrix(2, 2)
@@ -83,6 +83,9 @@ func primus(c *Call) (Work, error) {
 	w := matmulSizes{1, m, n, plain.values(&a, k)}.work(a.Type)
 	out := in.resultCode(4, &a, &w)
 	w.Read, w.Written = sum(a.Bytes(), b.Bytes(), in.scales([2]int{1, 3})), product(m, n, out.bytes)
+	if beta, ok := c.Int(9); !ok || beta != 0 {
+		w.addBias(&in, 10, matmulSizes{1, m, n, k}, a.Type)
+	}
 	return in.done(w)
 }
 

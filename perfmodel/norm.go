@@ -15,7 +15,7 @@ type norm struct {
 	x, weight, bias int
 	shape           int // list of normalised sizes, none when the last dimension is
 	rms             bool
-	statistics      bool // mean and reciprocal deviation are written, 4 bytes each, a row
+	statistics      int64 // how many of mean and reciprocal deviation are written, 4 bytes each, a row
 }
 
 func (n norm) entry(name, doc string, ops ...string) Entry {
@@ -27,16 +27,18 @@ const quantisedDoc = "7n + 2 a row, of which 3n to quantise; every tensor argume
 func normModels() []Entry {
 	layer := norm{weight: 2, bias: 3, shape: 1}
 	native := layer
-	native.statistics = true
+	native.statistics = 2
 	rms := norm{weight: 2, bias: none, shape: 1, rms: true}
+	fused := rms
+	fused.statistics = 1
 	rows := norm{weight: 1, bias: none, shape: none, rms: true}
 	out := norm{x: 1, weight: 2, bias: none, shape: none, rms: true}
 	return []Entry{
 		layer.entry("norm.layer", "5n + 2n with weights; the tensor in and out, weight and bias", "aten::layer_norm"),
 		native.entry("norm.native_layer", "as norm.layer, and mean and deviation of each row written in fp32",
 			"aten::native_layer_norm"),
-		rms.entry("norm.rms", "4n + 2 a row; the tensor in and out and the weight", "aten::rms_norm",
-			"aten::_fused_rms_norm"),
+		rms.entry("norm.rms", "4n + 2 a row; the tensor in and out and the weight", "aten::rms_norm"),
+		fused.entry("norm.fused_rms", "as norm.rms, and the reciprocal deviation of each row written in fp32", "aten::_fused_rms_norm"),
 		// aiter/ops/rmsnorm.py, csrc/torch_bindings.cpp of vLLM, sgl-kernel/csrc/common_extension.cc.
 		rows.entry("norm.rms_rows", "4n + 2 a row; the tensor in and out and the weight", "aiter::rms_norm",
 			"aiter::rmsnorm2d_fwd", "aiter::rmsnorm2d_fwd_ck"),
@@ -93,9 +95,7 @@ func (n norm) work(c *Call) (Work, error) {
 	w.normalise(x.Elements(), size, x.Type, n.rms, in.call.Given(n.weight) && !n.rms)
 	w.Read = sum(x.Bytes(), in.bytes(n.weight), in.bytes(n.bias))
 	w.Written = x.BytesWritten()
-	if n.statistics {
-		w.Written = sum(w.Written, product(8, x.Elements()/max(1, size)))
-	}
+	w.Written = sum(w.Written, product(4, n.statistics, x.Elements()/max(1, size)))
 	return in.done(w)
 }
 

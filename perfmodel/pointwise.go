@@ -111,7 +111,11 @@ func (p pointwise) resultOf(in *reading, e *elementwise) storage {
 		self := in.tensor(0)
 		return self.storage()
 	}
-	for i := p.operands; i < in.call.args(); i++ {
+	first := p.operands
+	if p.op == "masked_fill" {
+		first++ // the value, which has no say in the type
+	}
+	for i := first; i < in.call.args(); i++ {
 		if out, ok := in.optional(i); ok {
 			return out.storage()
 		}

@@ -129,12 +129,13 @@ func (r reduction) resultOf(in *reading, x *Tensor) storage {
 	if r.whole(in.call) {
 		dtype = r.dim
 	}
-	if code, ok := in.call.Int(dtype); ok && r.dtype != none {
-		if s, known := storageOfCode(code); known {
-			return s
-		}
+	var converted storage
+	if r.dtype != none {
+		converted = in.converted(dtype, converted)
 	}
 	switch s := x.storage(); {
+	case converted.bytes > 0:
+		return converted
 	case r.index:
 		return int64s
 	case r.result == asTruth:
@@ -148,18 +149,30 @@ func (r reduction) resultOf(in *reading, x *Tensor) storage {
 	}
 }
 
-// softmax is _softmax(self, dim, half_to_float) or softmax(self, dim, dtype).
+// softmax is _softmax(self, dim, half_to_float), or softmax or _safe_softmax(self, dim, dtype).
 func softmax(c *Call) (Work, error) {
 	in := reading{call: c}
 	x := in.tensor(0)
 	out := x.storage()
 	if wide, ok := c.Bool(2); ok && wide {
 		out = fp32
+	} else if !ok {
+		out = in.converted(2, out)
 	}
 	w := Work{Category: Softmax}
 	w.charge(hw.Vector, x.Type, product(5, x.Elements()))
 	w.Read, w.Written = x.Bytes(), product(x.Elements(), out.bytes)
 	return in.done(w)
+}
+
+// converted returns the type of a dtype argument, or the given one when there is none.
+func (r *reading) converted(i int, s storage) storage {
+	if code, ok := r.call.Int(i); ok {
+		if known, ok := storageOfCode(code); ok {
+			return known
+		}
+	}
+	return s
 }
 
 func scan(c *Call) (Work, error) {
@@ -169,6 +182,7 @@ func scan(c *Call) (Work, error) {
 	if rankOf(x.Type) <= intRank {
 		out = int64s
 	}
+	out = in.converted(2, out)
 	w := Work{Category: Reduction, Kind: "scan"}
 	w.charge(hw.Vector, x.Type, x.Elements())
 	w.Read, w.Written = x.Bytes(), product(x.Elements(), out.bytes)
