@@ -71,6 +71,7 @@ func (w weights) sd3() map[string]any {
 func (w weights) flux() map[string]any {
 	c := w.joint("FluxTransformer2DModel")
 	c["guidance_embeds"] = w["time_text_embed.guidance_embedder.linear_1.weight"] != nil
+	c["out_channels"] = w.dim("proj_out.weight", 0)
 	return c
 }
 
@@ -79,6 +80,7 @@ func (w weights) flux2() map[string]any {
 	h := w.dim("x_embedder.weight", 0)
 	c["mlp_ratio"] = float64(w.dim("single_transformer_blocks.0.attn.to_out.weight", 1)-h) / float64(max(h, 1))
 	c["guidance_embeds"] = w["time_guidance_embed.guidance_embedder.linear_1.weight"] != nil
+	c["out_channels"] = w.dim("proj_out.weight", 0)
 	return c
 }
 

@@ -140,6 +140,24 @@ func TestExperts(t *testing.T) {
 	}
 }
 
+// A model that fills in parts takes an image and a mask beside the latents, and makes latents only.
+func TestMoreChannelsInThanOut(t *testing.T) {
+	folder := edited(t, "flux1/transformer/config.json", "in_channels", 384)
+	if _, err := ceiling.Open(folder); err == nil {
+		t.Error("latents of 96 channels for an autoencoder of 16")
+	}
+	c := string(folder["transformer/config.json"].Data)
+	folder["transformer/config.json"].Data = []byte(strings.Replace(c, "{", `{"out_channels": 64, `, 1))
+	m, err := ceiling.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := int64(2 * 4096 * (384 - 64) * 3072)
+	if got := work(t, m, nil).Forward().FLOPs - work(t, open(t, "flux1"), nil).Forward().FLOPs; got != want {
+		t.Errorf("got %d more, want %d", got, want)
+	}
+}
+
 // The small model of Wan 2.2 embeds a time for each token: six modulations of each.
 func TestTimePerToken(t *testing.T) {
 	m := open(t, "wan22_ti2v_5b")

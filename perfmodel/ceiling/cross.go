@@ -19,7 +19,7 @@ func wan(c *config) *denoiser {
 	patch, freq, h := [3]int64(c.ints("patch_size", 3)), c.intOr("freq_dim", sinusoid), heads*d
 	imageDim := c.intOr("image_dim", 0)
 	const imageTokens = 257 // of CLIP ViT-H/14 at 224x224, with the class token
-	return &denoiser{vae: 8, temporal: 4, patch: patch, channels: channels, text: 512, guided: true, steps: 50, width: 1280, height: 720, frames: 81,
+	return &denoiser{vae: 8, temporal: 4, patch: patch, makes: out, text: 512, guided: true, steps: 50, width: 1280, height: 720, frames: 81,
 		forward: func(b *builder, in input) {
 			image, taps := in.batch*in.image, patch[0]*patch[1]*patch[2]
 			b.conv("patch embedding", 1, in.batch, channels, h, taps, in.image*taps, in.image, 1)
@@ -46,7 +46,7 @@ func pixArt(c *config) *denoiser {
 	channels, caption := c.int("in_channels"), c.int("caption_channels")
 	out, h := c.intOr("out_channels", channels), heads*d
 	c.equal("cross_attention_dim", c.int("cross_attention_dim"), h, "num_attention_heads x attention_head_dim")
-	return &denoiser{vae: 8, patch: [3]int64{1, patch, patch}, channels: channels, text: 300, guided: true, steps: 20, forward: func(b *builder, in input) {
+	return &denoiser{vae: 8, patch: [3]int64{1, patch, patch}, makes: out, text: 300, guided: true, steps: 20, forward: func(b *builder, in input) {
 		image := in.batch * in.image
 		b.conv("patch embedding", 1, in.batch, channels, h, patch*patch, in.image*patch*patch, in.image, 1)
 		b.embedTime("time embedding", in.batch, sinusoid, h)
@@ -70,7 +70,7 @@ func sana(c *config) *denoiser {
 	out, h := c.intOr("out_channels", channels), heads*d
 	c.equal("num_cross_attention_heads", crossHeads*crossD, h, "num_attention_heads x attention_head_dim")
 	wide := int64(c.float("mlp_ratio", 2.5) * float64(h))
-	return &denoiser{vae: 32, patch: [3]int64{1, patch, patch}, channels: channels, text: 300, guided: true, steps: 20, forward: func(b *builder, in input) {
+	return &denoiser{vae: 32, patch: [3]int64{1, patch, patch}, makes: out, text: 300, guided: true, steps: 20, forward: func(b *builder, in input) {
 		image, n := in.batch*in.image, in.image
 		b.conv("patch embedding", 1, in.batch, channels, h, patch*patch, n*patch*patch, n, 1)
 		b.embedTime("time embedding", in.batch, sinusoid, h)
@@ -110,7 +110,7 @@ func zImage(c *config) *denoiser {
 		c.fail("n_heads", "%d does not divide dim %d", heads, h)
 	}
 	d, mlp, taps := h/max(heads, 1), h*8/3, p[0]*p[0]*f[0]
-	return &denoiser{vae: 8, patch: [3]int64{f[0], p[0], p[0]}, channels: channels, text: 512, guided: false, steps: 9, forward: func(b *builder, in input) {
+	return &denoiser{vae: 8, patch: [3]int64{f[0], p[0], p[0]}, makes: channels, text: 512, guided: false, steps: 9, forward: func(b *builder, in input) {
 		in.image, in.text = roundUp(in.image, 32), roundUp(in.text, 32) // both are padded
 		b.linear("image embedding", 1, in.batch*in.image, taps*channels, h)
 		b.linear("context embedding", 1, in.batch*in.text, caption, h)

@@ -1,7 +1,10 @@
 package ceiling_test
 
 import (
+	"encoding/json"
+	"errors"
 	"os"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -16,13 +19,34 @@ func withVAE(t *testing.T, denoiser, vae string) *ceiling.Model {
 		t.Fatal(err)
 	}
 	m, err := ceiling.Open(fstest.MapFS{
-		"transformer/config.json": &fstest.MapFile{Data: data},
+		"transformer/config.json": &fstest.MapFile{Data: fitted(t, data, []byte(vae))},
 		"vae/config.json":         &fstest.MapFile{Data: []byte(vae)},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// fitted returns a denoiser that makes the latents of an autoencoder.
+func fitted(t *testing.T, denoiser, vae []byte) []byte {
+	t.Helper()
+	var d, v map[string]any
+	if err := errors.Join(json.Unmarshal(denoiser, &d), json.Unmarshal(vae, &v)); err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{"latent_channels", "z_dim"} {
+		if n, ok := v[field].(float64); ok && strings.HasPrefix(d["_class_name"].(string), "Flux") {
+			d["out_channels"] = 4 * n // of a token of 2x2 latents
+		} else if ok {
+			d["out_channels"] = n
+		}
+	}
+	data, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 // decoder returns the work of decoding an image, or a video of that many frames.

@@ -76,6 +76,8 @@ func TestConfigErrors(t *testing.T) {
 		{"no power of two", "hunyuan_video/vae/config.json", "spatial_compression_ratio", 12},
 		{"contradiction: patches", "wan22_ti2v_5b/vae/config.json", "scale_factor_spatial", 8},
 		{"contradiction: doublings", "wan22_a14b/vae/config.json", "scale_factor_temporal", 8},
+		{"contradiction: latents", "flux1/vae/config.json", "latent_channels", 4},
+		{"contradiction: latents of a video", "wan22_ti2v_5b/vae/config.json", "z_dim", 16},
 		{"text encoder", "flux1/text_encoder/config.json", "hidden_size", nil},
 		{"patch of two", "wan22_a14b/transformer/config.json", "patch_size", []int{2, 2}},
 	}

@@ -56,7 +56,7 @@ func hunyuan(c *config, single int64, guidance bool, more []projection, m *denoi
 	textDim, pooled := c.int("text_embed_dim"), c.intOr("pooled_projection_dim", 0)
 	out, h := c.intOr("out_channels", channels), heads*d
 	taps := m.patch[0] * m.patch[1] * m.patch[2]
-	m.channels = channels
+	m.makes = out
 	m.forward = func(b *builder, in input) {
 		text := in.batch * in.text
 		b.conv("patch embedding", 1, in.batch, channels, h, taps, in.image*taps, in.image, 1)
@@ -97,7 +97,7 @@ func hiDream(c *config) *denoiser {
 	double, single, channels := c.int("num_layers"), c.int("num_single_layers"), c.int("in_channels")
 	experts, active := c.int("num_routed_experts"), c.int("num_activated_experts")
 	caption, pooled := c.ints("caption_channels", 0), c.int("text_emb_dim")
-	h := heads * d
+	out, h := c.intOr("out_channels", channels), heads*d
 	if active > experts {
 		c.fail("num_activated_experts", "is %d, but num_routed_experts is %d", active, experts)
 	}
@@ -107,7 +107,7 @@ func hiDream(c *config) *denoiser {
 		size = c.ints("max_resolution", 2)
 	}
 	most := size[0] * size[1] / (patch * patch)
-	return &denoiser{vae: 8, patch: [3]int64{1, patch, patch}, channels: channels, text: 128, guided: true, steps: 50, forward: func(b *builder, in input) {
+	return &denoiser{vae: 8, patch: [3]int64{1, patch, patch}, makes: out, text: 128, guided: true, steps: 50, forward: func(b *builder, in input) {
 		if in.height != in.width {
 			in.image = max(in.image, most) // what is not square is padded
 		}
@@ -133,7 +133,7 @@ func hiDream(c *config) *denoiser {
 			b.linear(part.name+" shared expert, 3 products", 3*part.blocks, part.rows, h, shared)
 			b.linear(part.name+" routed experts, 3 products", 3*part.blocks*experts, (part.rows*active+experts-1)/experts, h, wide)
 		}
-		b.finish(in, h, patch*patch*c.intOr("out_channels", channels))
+		b.finish(in, h, patch*patch*out)
 	}}
 }
 

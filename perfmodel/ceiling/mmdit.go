@@ -12,6 +12,9 @@ func (b *builder) embedTime(name string, batch, in, h int64) {
 // sinusoid is the size of the sinusoidal embedding of the time step, 256 in all of these models.
 const sinusoid = 256
 
+// packed counts the latents of 2x2 whose channels FLUX takes for those of one token.
+const packed = 4
+
 // finish adds the last modulation and projection.
 func (b *builder) finish(in input, h, out int64) {
 	b.linear("norm_out modulation", 1, in.batch, h, 2*h)
@@ -25,7 +28,7 @@ func sd3(c *config) *denoiser {
 	h := heads * d
 	c.equal("caption_projection_dim", c.int("caption_projection_dim"), h, "num_attention_heads x attention_head_dim")
 	dual := c.length("dual_attention_layers") // blocks with a second attention among image tokens
-	return &denoiser{vae: 8, patch: [3]int64{1, patch, patch}, channels: channels, text: 333, guided: true, steps: 28, forward: func(b *builder, in input) {
+	return &denoiser{vae: 8, patch: [3]int64{1, patch, patch}, makes: out, text: 333, guided: true, steps: 28, forward: func(b *builder, in input) {
 		image, text, all := in.batch*in.image, in.batch*in.text, in.image+in.text
 		b.conv("patch embedding", 1, in.batch, channels, h, patch*patch, in.image*patch*patch, in.image, 1)
 		b.linear("context embedding", 1, text, textDim, h)
@@ -54,7 +57,8 @@ func flux(c *config) *denoiser {
 	double, single := c.int("num_layers"), c.intOr("num_single_layers", 0)
 	channels, textDim, pooled := c.int("in_channels"), c.int("joint_attention_dim"), c.int("pooled_projection_dim")
 	guidance, h := c.flag("guidance_embeds"), heads*d
-	return &denoiser{vae: 8, patch: [3]int64{1, 2, 2}, channels: channels, text: 512, steps: 28, forward: func(b *builder, in input) {
+	out := c.intOr("out_channels", channels) // fewer than in_channels when those hold an image, too
+	return &denoiser{vae: 8, patch: [3]int64{1, 2, 2}, makes: out / packed, text: 512, steps: 28, forward: func(b *builder, in input) {
 		b.linear("image embedding", 1, in.batch*in.image, channels, h)
 		b.linear("context embedding", 1, in.batch*in.text, textDim, h)
 		b.embedTime("time embedding", in.batch, sinusoid, h)
@@ -64,7 +68,7 @@ func flux(c *config) *denoiser {
 		b.embedTime("pooled text embedding", in.batch, pooled, h)
 		b.doubleBlocks(in, double, heads, d)
 		b.singleBlocks(in, single, heads, d)
-		b.finish(in, h, channels)
+		b.finish(in, h, out)
 	}}
 }
 
@@ -98,8 +102,8 @@ func flux2(c *config) *denoiser {
 	heads, d := c.int("num_attention_heads"), c.int("attention_head_dim")
 	double, single := c.int("num_layers"), c.int("num_single_layers")
 	channels, textDim, h := c.int("in_channels"), c.int("joint_attention_dim"), heads*d
-	mlp := int64(c.float("mlp_ratio", 3) * float64(h))
-	return &denoiser{vae: 8, patch: [3]int64{1, 2, 2}, channels: channels, text: 512, steps: 50, forward: func(b *builder, in input) {
+	mlp, out := int64(c.float("mlp_ratio", 3)*float64(h)), c.intOr("out_channels", channels)
+	return &denoiser{vae: 8, patch: [3]int64{1, 2, 2}, makes: out / packed, text: 512, steps: 50, forward: func(b *builder, in input) {
 		image, text, all := in.batch*in.image, in.batch*in.text, in.image+in.text
 		b.linear("image embedding", 1, image, channels, h)
 		b.linear("context embedding", 1, text, textDim, h)
@@ -118,7 +122,7 @@ func flux2(c *config) *denoiser {
 		b.linear("single q k v and gated MLP", single, in.batch*all, h, 3*h+2*mlp)
 		b.linear("single out", single, in.batch*all, h+mlp, h)
 		b.attention("single attention", single, in.batch, heads, all, all, d)
-		b.finish(in, h, channels)
+		b.finish(in, h, out)
 	}}
 }
 
@@ -126,7 +130,7 @@ func qwenImage(c *config) *denoiser {
 	heads, d, layers := c.int("num_attention_heads"), c.int("attention_head_dim"), c.int("num_layers")
 	channels, textDim, patch := c.int("in_channels"), c.int("joint_attention_dim"), c.int("patch_size")
 	out, h := c.intOr("out_channels", 16), heads*d
-	return &denoiser{vae: 8, patch: [3]int64{1, patch, patch}, channels: channels, text: 512, guided: true, steps: 50, forward: func(b *builder, in input) {
+	return &denoiser{vae: 8, patch: [3]int64{1, patch, patch}, makes: out, text: 512, guided: true, steps: 50, forward: func(b *builder, in input) {
 		b.linear("image embedding", 1, in.batch*in.image, channels, h)
 		b.linear("context embedding", 1, in.batch*in.text, textDim, h)
 		b.embedTime("time embedding", in.batch, sinusoid, h)
@@ -144,7 +148,7 @@ func auraFlow(c *config) *denoiser {
 	c.equal("caption_projection_dim", c.int("caption_projection_dim"), h, "num_attention_heads x attention_head_dim")
 	mlp := roundUp(8*h/3, 256)
 	const registers = 8
-	return &denoiser{vae: 8, patch: [3]int64{1, patch, patch}, channels: channels, text: 256, guided: true, steps: 50, forward: func(b *builder, in input) {
+	return &denoiser{vae: 8, patch: [3]int64{1, patch, patch}, makes: out, text: 256, guided: true, steps: 50, forward: func(b *builder, in input) {
 		b.linear("context embedding", 1, in.batch*in.text, textDim, h)
 		in.text += registers
 		image, text, all := in.batch*in.image, in.batch*in.text, in.image+in.text

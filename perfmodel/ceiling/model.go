@@ -28,7 +28,8 @@ type denoiser struct {
 	vae, temporal         int64    // shrinking by the VAE, unless its configuration says otherwise
 	patch                 [3]int64 // latent frames, rows and columns of a token
 	pixels                bool     // no tokens: patch is only what height and width must be multiples of
-	channels, text, steps int64
+	text, steps           int64
+	makes                 int64 // channels of each latent
 	guided                bool
 	width, height, frames int64
 	forward               func(b *builder, in input)
@@ -177,6 +178,9 @@ func (m *Model) readVAE(folder fs.FS) error {
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	if n := m.vae.latent; n > 0 && m.denoiser.makes != n && m.denoiser.makes != 2*n { // twice: a variance, too
+		return &ConfigError{c.file, m.vae.latentField, fmt.Sprintf("is %d, but the denoiser makes latents of %d channels", n, m.denoiser.makes)}
 	}
 	if m.vae.note != "" {
 		m.note(m.vae.note)

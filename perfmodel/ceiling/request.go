@@ -118,7 +118,7 @@ func (w *Work) part(name string, calls int64, t hw.DType, fill func(b *builder))
 	return b.err
 }
 
-// Forward returns the work of one forward pass of the denoiser, both halves of guidance included.
+// Forward returns the work of one forward pass of the denoiser, both halves of guidance included: of a step.
 func (w *Work) Forward() Amount { return w.Parts[0].Call() }
 
 // Image returns the work for each image (or video) of the batch: all steps, and the other parts that are counted.

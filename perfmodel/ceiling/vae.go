@@ -7,10 +7,12 @@ import (
 
 // A vae is what is known of the autoencoder: how much it shrinks, and its decoder when that can be modelled.
 type vae struct {
-	shrink   int64   // in height and width
-	temporal int64   // in time: (frames-1)/temporal + 1 latent frames; 0 for images
-	decode   decoder // nil when it is not modelled
-	note     string  // why decode is nil, or what it leaves out
+	shrink      int64   // in height and width
+	temporal    int64   // in time: (frames-1)/temporal + 1 latent frames; 0 for images
+	latent      int64   // channels of a latent, 0 when unknown; latentField names them
+	decode      decoder // nil when it is not modelled
+	latentField string
+	note        string // why decode is nil, or what it leaves out
 }
 
 // A decoder adds the work of decoding latents of a size: latent frames (1 for an image), rows and columns. Nothing is tiled in
@@ -48,6 +50,11 @@ func readVAE(c *config) (vae, error) {
 	default:
 		v.note = fmt.Sprintf("%s: class %q is not known, its decoder is not counted", c.file, c.class())
 	}
+	v.latentField = "latent_channels"
+	if c.has("z_dim") {
+		v.latentField = "z_dim"
+	}
+	v.latent = c.intOr(v.latentField, 0)
 	return v, c.err
 }
 

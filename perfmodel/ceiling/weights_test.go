@@ -37,9 +37,9 @@ func layers(shapes map[string][]int64, prefix string, n int, suffix string, shap
 func TestGeometryFromWeights(t *testing.T) {
 	const h, q, norm, pooled = 3072, "transformer_blocks.0.attn.to_q.weight", "transformer_blocks.0.attn.norm_q.weight", "time_text_embed.text_embedder.linear_1.weight"
 	tests := map[string]map[string][]int64{
-		"flux1": {"x_embedder.weight": {h, 64}, "context_embedder.weight": {h, 4096}, pooled: {h, 768},
+		"flux1": {"x_embedder.weight": {h, 64}, "proj_out.weight": {64, h}, "context_embedder.weight": {h, 4096}, pooled: {h, 768},
 			"time_text_embed.guidance_embedder.linear_1.weight": {h, 256}, q: {h, h}, norm: {128}},
-		"flux2": {"x_embedder.weight": {6144, 128}, "context_embedder.weight": {6144, 15360}, q: {6144, 6144}, norm: {128},
+		"flux2": {"x_embedder.weight": {6144, 128}, "proj_out.weight": {128, 6144}, "context_embedder.weight": {6144, 15360}, q: {6144, 6144}, norm: {128},
 			"double_stream_modulation_img.linear.weight": {6 * 6144, 6144}, "time_guidance_embed.guidance_embedder.linear_1.weight": {6144, 256}},
 		"qwen_image": {"img_in.weight": {h, 64}, "txt_in.weight": {h, 3584}, "proj_out.weight": {64, h}, q: {h, h}, norm: {128}},
 		"hunyuan_video": {"x_embedder.proj.weight": {h, 16, 1, 2, 2}, "context_embedder.proj_in.weight": {h, 4096}, pooled: {h, 768},
