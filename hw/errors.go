@@ -19,7 +19,7 @@ func (e *UnknownError) Error() string {
 	if len(e.Near) > 0 {
 		fmt.Fprintf(&b, "; nearest: %s", strings.Join(e.Near, ", "))
 	}
-	b.WriteString("; give one of the shipped names or a JSON spec file (Template of a shipped GPU shows the form)")
+	b.WriteString("; give one of the shipped names or a JSON spec file (hw.Template, or examples/hardware -template NAME, gives one to start from)")
 	return b.String()
 }
 

@@ -31,5 +31,5 @@ func ExampleLookup() {
 	_, err := hw.Lookup("MI301X")
 	fmt.Println(err)
 	// Output:
-	// hw: no spec for GPU "MI301X"; nearest: MI300X, MI308X, MI350X; give one of the shipped names or a JSON spec file (Template of a shipped GPU shows the form)
+	// hw: no spec for GPU "MI301X"; nearest: MI300X, MI308X, MI350X; give one of the shipped names or a JSON spec file (hw.Template, or examples/hardware -template NAME, gives one to start from)
 }
