@@ -34,11 +34,9 @@ func attentionModels() []Entry {
 		// value before the windows, and none between them and return_lse. Releases that name the operators wrapper_* may
 		// pass a tensor of one element first, by which the dispatcher finds the device.
 		attention{order: tokensFirst, truth: 1, lseNext: true, corner: bottomRight, maskFrom: 8, padding: 9, handle: true}.
-			entry("attention.aiter", chunk, "aiter::fmha_v3_fwd", "aiter::mha_fwd", "aiter::_flash_attn_forward",
-				"aiter::wrapper_fmha_v3_fwd", "aiter::wrapper_mha_fwd"),
+			entry("attention.aiter", chunk, "aiter::fmha_v3_fwd", "aiter::mha_fwd", "aiter::_flash_attn_forward"),
 		attention{order: ragged, truth: 2, lseNext: true, corner: bottomRight, lengths: 3, longest: 5, handle: true}.
-			entry("attention.aiter_varlen", varlen, "aiter::mha_varlen_fwd", "aiter::fmha_v3_varlen_fwd",
-				"aiter::wrapper_fmha_v3_varlen_fwd", "aiter::wrapper_mha_varlen_fwd"),
+			entry("attention.aiter_varlen", varlen, "aiter::mha_varlen_fwd", "aiter::fmha_v3_varlen_fwd"),
 
 		// flash_attn/flash_attn_interface.py and hopper/flash_api.cpp of flash-attention.
 		attention{order: tokensFirst, causal: 5, corner: bottomRight, window: 6}.

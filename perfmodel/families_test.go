@@ -62,6 +62,7 @@ func TestOperatorsOfLibraries(t *testing.T) {
 	}
 	for _, op := range []string{"aiter::rms_norm", "aiter::rmsnorm2d_fwd", "aiter::rmsnorm2d_fwd_ck"} {
 		wants(t, call(op, x, weight, eps, number("0")), 4*n+2*rows, 4*n+256)
+		wants(t, call(strings.Replace(op, "::", "::wrapper_", 1), x, weight, eps, number("0")), 4*n+2*rows, 4*n+256)
 		refused(t, call(op, f32(1), x, weight, eps), "agreeing")
 	}
 	for _, op := range []string{"_C::fused_add_rms_norm", "aiter::fused_add_rms_norm_cu", "sgl_kernel::fused_add_rmsnorm"} {

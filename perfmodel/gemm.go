@@ -38,7 +38,7 @@ func (g gemm) pattern(name, doc string, patterns ...string) Entry {
 }
 
 // gemmModels are those of aten (native_functions.yaml), bitsandbytes (bitsandbytes/_ops.py), vLLM
-// (csrc/torch_bindings.cpp) and SGLang (sgl-kernel/csrc/common_extension.cc).
+// (csrc/torch_bindings.cpp, vllm/model_executor/layers/utils.py) and SGLang (sgl-kernel/csrc/common_extension.cc).
 func gemmModels() []Entry {
 	mm := plain.with(func(g *gemm) { g.out, g.overload = 2, 2 })
 	addmm := plain.with(func(g *gemm) { g.a, g.b, g.bias, g.beta, g.out, g.overload = 1, 2, 0, 3, 5, 3 })
@@ -67,7 +67,7 @@ func gemmModels() []Entry {
 			"2BMNK + BMN for the added batch",
 			"aten::baddbmm", "aten::baddbmm_"),
 		forOps(Info{Name: "gemm.linear", Doc: "2MNK + MN with bias, M over all leading dimensions", Category: GEMM, Wrapper: true},
-			linear, "aten::linear"),
+			linear, "aten::linear", "vllm::rocm_unquantized_gemm", "vllm::rocm_unquantized_gemm_impl"),
 		forOps(Info{Name: "gemm.matmul", Doc: "2MNK a batch entry after broadcasting; vectors count as one row or column", Category: GEMM,
 			Wrapper: true},
 			matmul, "aten::matmul", "aten::mv", "aten::dot", "aten::vdot"),

@@ -20,6 +20,7 @@ func TestBL70Matmul(t *testing.T) {
 	wants(t, call("aten::addmm", f32(4, 5), f32(4, 8), f32(8, 5), number("1"), number("1")), 320+20, 4*(20+32+40+20))
 	wants(t, call("aten::addmm", f32(5), f32(4, 8), f32(8, 5), number("0"), number("1")), 320, 4*(32+40+20))
 	wants(t, call("aten::linear", f32(2, 3, 8), f32(5, 8), f32(5)), 480+30, 4*(48+40+5+30))
+	wants(t, call("vllm::rocm_unquantized_gemm", f32(2, 3, 8), f32(5, 8), absent), 480, 4*(48+40+30))
 	wants(t, call("aten::bmm", f32(3, 4, 8), strided(f32(3, 8, 5), 0, 5, 1)), 960, 4*(96+40+60))
 	wants(t, call("aten::baddbmm", f32(4, 5), f32(3, 4, 8), f32(3, 8, 5), number("1"), number("1")), 960+60,
 		4*(20+96+120+60))

@@ -250,7 +250,7 @@ func moe(c *Call, stage int) (Work, error) {
 	}
 	w := Work{Category: GEMM}
 	w.charge(hw.Matrix, x.Type, product(2, rows, n, plain.values(&x, k)))
-	w.Read = sum(x.Bytes(), usedExperts(rows, &weight), in.everyTensor(7))
+	w.Read = sum(x.Bytes(), usedExperts(rows, &weight), in.everyTensor(7, none))
 	w.Written = out.BytesWritten()
 	w.doubt(Estimated, whichExperts)
 	return in.done(w)
@@ -279,7 +279,7 @@ func fusedMoE(c *Call) (Work, error) {
 	rows := product(ratio(out.Elements(), max(1, k)), topk)
 	w := Work{Category: GEMM}
 	w.charge(hw.Matrix, gate.Type, sum(product(2, rows, k, n), product(2, rows, k, inner)))
-	w.Read = sum(x.Bytes(), usedExperts(rows, &gate), usedExperts(rows, &down), in.everyTensor(9))
+	w.Read = sum(x.Bytes(), usedExperts(rows, &gate), usedExperts(rows, &down), in.everyTensor(9, none))
 	w.Written = out.BytesWritten()
 	w.doubt(Estimated, whichExperts)
 	return in.done(w)

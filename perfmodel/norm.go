@@ -129,6 +129,7 @@ func addedRMS(c *Call) (Work, error) {
 		return Work{}, in.err
 	}
 	n := x.Elements()
+	in.require(weight.Elements() == x.last(0), "agreeing shapes of tensor and weight")
 	w := Work{Category: Norm}
 	w.normalise(n, x.last(0), x.Type, true, false)
 	w.charge(hw.Vector, x.Type, n)
@@ -142,6 +143,7 @@ func addedRMSInPlace(c *Call) (Work, error) {
 	in := reading{call: c}
 	x, residual := in.matrix(0, 1), in.matrix(1, 1)
 	n := x.Elements()
+	in.require(residual.Elements() == n, "agreeing shapes of tensor and residual")
 	w := Work{Category: Norm}
 	w.normalise(n, x.last(0), x.Type, true, false)
 	w.charge(hw.Vector, x.Type, n)
@@ -159,18 +161,20 @@ func quantisedRMS(residual, sumAt int) func(*Call) (Work, error) {
 		if in.err != nil {
 			return Work{}, in.err
 		}
-		n := x.Elements()
+		n, unread := x.Elements(), none
+		in.require(out.Elements() == n || out.Elements() == n/2, "result of the size of the tensor") // packed: half
 		w := Work{Category: Norm}
 		w.normalise(n, x.last(0), x.Type, true, false)
 		w.charge(hw.Vector, x.Type, product(3, n))
-		w.Read, w.Written = in.everyTensor(1), out.BytesWritten()
+		w.Written = out.BytesWritten()
 		if added, ok := in.optional(sumAt); ok {
 			w.charge(hw.Vector, x.Type, n)
 			w.Written = sum(w.Written, added.BytesWritten())
 			if residual != sumAt {
-				w.Read -= min(w.Read, added.Bytes())
+				unread = sumAt
 			}
 		}
+		w.Read = in.everyTensor(1, unread)
 		return in.done(w)
 	}
 }

@@ -46,12 +46,23 @@ func Default() *Registry {
 		copyModels(), gatherModels(), fillModels(),
 	} {
 		for _, e := range family {
+			e.Ops, e.Patterns = alsoWrapped(e.Ops), alsoWrapped(e.Patterns)
 			if err := r.add(e); err != nil {
 				panic(err) // a fault in our own tables, not in any input
 			}
 		}
 	}
 	return r
+}
+
+// alsoWrapped adds the names that releases of aiter of 2025 register their operators under (aiter/jit/core.py).
+func alsoWrapped(names []string) []string {
+	for _, name := range names {
+		if op, ok := strings.CutPrefix(name, "aiter::"); ok {
+			names = append(names, "aiter::wrapper_"+op)
+		}
+	}
+	return names
 }
 
 // Add adds a model for operators of the given exact names, without overload suffix ("aten::add", not
