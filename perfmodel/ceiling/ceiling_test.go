@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/ditlens/ditlens/hw"
 	"github.com/ditlens/ditlens/perfmodel/ceiling"
@@ -290,6 +291,23 @@ func TestParts(t *testing.T) {
 	}
 	if m := open(t, "pixart"); len(m.Notes) != 2 {
 		t.Errorf("what is not counted must be said: %q", m.Notes)
+	}
+}
+
+// The pipeline tells PixArt-α, which takes 120 tokens, from PixArt-Σ, which takes 300: their transformers have one class.
+func TestPromptOfPixArt(t *testing.T) {
+	transformer, err := os.ReadFile("testdata/models/pixart/transformer/config.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pipeline, want := range map[string]int64{`{"_class_name":"PixArtAlphaPipeline"}`: 120, `{"_class_name":"PixArtSigmaPipeline"}`: 300, `{}`: 300} {
+		m, err := ceiling.Open(fstest.MapFS{"transformer/config.json": {Data: transformer}, "model_index.json": {Data: []byte(pipeline)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Defaults().TextTokens; got != want {
+			t.Errorf("%s: %d tokens, want %d", pipeline, got, want)
+		}
 	}
 }
 

@@ -144,7 +144,7 @@ func sameJSON(a, b json.RawMessage) bool {
 }
 
 // readPipeline reads what the pipeline's own file says of the work: Wan 2.2's small model embeds a time for each token, so that
-// those of a given image have none.
+// those of a given image have none, and PixArt-α, whose transformer is of the same class as PixArt-Σ's, takes shorter prompts.
 func (m *Model) readPipeline(folder fs.FS) error {
 	c, err := readConfig(folder, "model_index.json")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -154,6 +154,9 @@ func (m *Model) readPipeline(folder fs.FS) error {
 		return err
 	}
 	m.perToken = c.flag("expand_timesteps")
+	if c.has("_class_name") && c.class() == "PixArtAlphaPipeline" {
+		m.denoiser.text = 120
+	}
 	return nil
 }
 
