@@ -27,7 +27,7 @@ func (in *analysis) buildOperators() {
 
 // group makes a row of the calls whose keys are equal after blur, the longest first. of gives the row of each instance.
 func (in *analysis) group(blur func(*rowKey)) (ops []Operator, of []int) {
-	g := grouping{analysis: in, blur: blur, index: map[rowKey]int{}, args: map[*trace.Inputs]string{}, kinds: map[string]perfmodel.Category{}}
+	g := grouping{analysis: in, blur: blur, index: map[rowKey]int{}, args: map[*trace.Inputs]string{}, kinds: kernelKinds{}}
 	for i := range in.instances {
 		g.add(i)
 	}
@@ -92,7 +92,7 @@ type grouping struct {
 	index map[rowKey]int
 	rows  []row
 	args  map[*trace.Inputs]string // canonical text of arguments
-	kinds map[string]perfmodel.Category
+	kinds kernelKinds
 }
 
 // row is an Operator in the making, with its samples.
@@ -133,15 +133,10 @@ func (g *grouping) add(i int) {
 	}
 }
 
-func (r *row) addKernel(e *trace.GPUEvent, core bool, kinds map[string]perfmodel.Category) {
+func (r *row) addKernel(e *trace.GPUEvent, core bool, kinds kernelKinds) {
 	s := r.kernels[e.Name]
 	if s == nil {
-		c, ok := kinds[e.Name]
-		if !ok {
-			c, _ = perfmodel.Classify("", e.Name)
-			kinds[e.Name] = c
-		}
-		s = &kernelSamples{OperatorKernel: OperatorKernel{Name: e.Name, Category: c}}
+		s = &kernelSamples{OperatorKernel: OperatorKernel{Name: e.Name, Category: kinds.of(e.Name)}}
 		r.kernels[e.Name] = s
 	}
 	s.Count++

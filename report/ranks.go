@@ -210,7 +210,7 @@ func (r *collectiveRow) finish(spec hw.HardwareSpec, ceiling hw.Ceiling) Collect
 
 // collectiveCalls returns the collective kernels of the trace by channel, each by start.
 func (in *analysis) collectiveCalls() map[channelKey][]collectiveCall {
-	kinds := map[string]perfmodel.Category{}
+	kinds := kernelKinds{}
 	streams := map[[2]int64]int{}
 	calls := map[channelKey][]collectiveCall{}
 	for i := range in.instances {
@@ -220,12 +220,7 @@ func (in *analysis) collectiveCalls() map[channelKey][]collectiveCall {
 		}
 		for _, id := range inst.GPU {
 			g := &in.trace.GPU[id]
-			kind, ok := kinds[g.Name]
-			if !ok {
-				kind, _ = perfmodel.Classify("", g.Name)
-				kinds[g.Name] = kind
-			}
-			if g.Kind != trace.Kernel || kind != perfmodel.Communication {
+			if g.Kind != trace.Kernel || kinds.of(g.Name) != perfmodel.Communication {
 				continue
 			}
 			call := collectiveCall{name: g.Name, start: g.Start + in.trace.Header.BaseTime, dur: g.Dur}

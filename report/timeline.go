@@ -15,7 +15,7 @@ import (
 // kernel makes them; all else is computation. Events of the preamble ran outside of the recorded window and do not count.
 func (in *analysis) measureTimeline() {
 	devices := map[int32]*deviceIntervals{}
-	kinds := map[string]perfmodel.Category{}
+	kinds := kernelKinds{}
 	for i := range in.trace.GPU {
 		if in.steps.PhaseOf[i] == split.Preamble {
 			continue
@@ -47,7 +47,7 @@ type deviceIntervals struct {
 	compute, comm, cpy []interval.Interval
 }
 
-func (d *deviceIntervals) add(g *trace.GPUEvent, kinds map[string]perfmodel.Category) {
+func (d *deviceIntervals) add(g *trace.GPUEvent, kinds kernelKinds) {
 	v := interval.Interval{Start: g.Start, End: g.End()}
 	d.start, d.end = min(d.start, v.Start), max(d.end, v.End)
 	switch {
@@ -58,12 +58,7 @@ func (d *deviceIntervals) add(g *trace.GPUEvent, kinds map[string]perfmodel.Cate
 	case g.Kind == trace.Memset:
 		d.compute = append(d.compute, v)
 	default:
-		c, ok := kinds[g.Name]
-		if !ok {
-			c, _ = perfmodel.Classify("", g.Name)
-			kinds[g.Name] = c
-		}
-		switch c {
+		switch kinds.of(g.Name) {
 		case perfmodel.Communication:
 			d.comm = append(d.comm, v)
 		case perfmodel.Memcpy:
