@@ -14,7 +14,8 @@ func TestBL60WrappersSayThatTheyAre(t *testing.T) {
 		"aten::scaled_dot_product_attention": true, "aten::_scaled_dot_product_flash_attention": false,
 		"aten::_flash_attention_forward": false,
 		"aten::linear":                   true, "aten::addmm": false, "aten::matmul": true, "aten::conv2d": true,
-		"aten::convolution": false,
+		"aten::convolution": false, "mylib::mxfp4_gemm": true, "mylib::fp8_blockscale_gemm": true, "aiter::gemm_a4w4": false,
+		"aten::_grouped_mm": true, "bitsandbytes::gemm_4bit": true, "aiter::per_token_quant_hip": true,
 	} {
 		if got := models.Lookup(&perfmodel.Call{Name: op}).Info().Wrapper; got != want {
 			t.Errorf("%s: Wrapper = %v, want %v", op, got, want)

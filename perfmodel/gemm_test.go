@@ -90,7 +90,6 @@ func libraryRows() (rows []worked) {
 	int4 := 2*16*64 + 32*64/2 + 2*2*32*2 + 2*16*32
 	groups := number("32")
 	wants(call("aten::_weight_int4pack_mm", bf16(16, 64), tensor("int", 4, 1, 32, 2), groups, bf16(2, 32, 2)), f, int64(int4))
-	wants(call("aten::_weight_int4pack_mm", bf16(16, 64), tensor("int", 2, 1, 64, 2), groups, bf16(2, 32, 2)), f, int64(int4))
 	wants(call("aten::_weight_int4pack_mm_for_cpu", bf16(16, 64), tensor("unsigned char", 32, 32), groups, bf16(2, 32, 2)), f, int64(int4))
 	wants(call("aten::_weight_int4pack_mm_with_scales_and_zeros", bf16(16, 64), tensor("int", 32, 8), groups, bf16(2, 32), i8(2, 32)), f,
 		int64(int4-2*32))

@@ -39,10 +39,10 @@ func groupedModels() []Entry {
 		entry("gemm.weight_int4", "2MNK at the type of A; N by the size of the packed 4-bit weight; its scales and zeros",
 			weightInt4,
 			"aten::_weight_int4pack_mm", "aten::_weight_int4pack_mm_for_cpu", "aten::_weight_int4pack_mm_with_scales_and_zeros"),
-		entry("gemm.bitsandbytes_4bit", "2MNK at the type of A + MN for the bias; packed 4-bit weight with a scale a block",
+		wrapper("gemm.bitsandbytes_4bit", "2MNK at the type of A + MN for the bias; packed 4-bit weight with a scale a block",
 			bitsandbytes4bit,
 			"bitsandbytes::gemv_4bit", "bitsandbytes::gemm_4bit"),
-		entry("gemm.grouped", members, func(c *Call) (Work, error) { return grouped(c, 3, none, 4) },
+		wrapper("gemm.grouped", members, func(c *Call) (Work, error) { return grouped(c, 3, none, 4) },
 			"aten::_grouped_mm"),
 		entry("gemm.scaled_grouped", members+"; scales once", func(c *Call) (Work, error) { return grouped(c, 5, 2, 7) },
 			"aten::_scaled_grouped_mm"),
@@ -161,7 +161,7 @@ func mxfp4(c *Call) (Work, error) {
 }
 
 // weightInt4 is _weight_int4pack_mm(A, weight, group size, scales and zeros), or with zeros apart. How the weight is packed
-// depends on the device: in int32 as (N/8, …) or (N/16, …), or as (N, K/2) bytes. Its size does not.
+// depends on the device: as int32 in tiles (N/8, …) or rows (N,K/8), or as bytes (N,K/2). Its size does not.
 func weightInt4(c *Call) (Work, error) {
 	in := reading{call: c}
 	a, b := in.matrix(0, 2), in.matrix(1, 2)
