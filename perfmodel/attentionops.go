@@ -16,8 +16,9 @@ func attentionModels() []Entry {
 		attention{causal: 5, mask: 3, unfused: true}.
 			entry("attention.sdpa_math", square+"; scores are written and read twice",
 				"aten::_scaled_dot_product_attention_math"),
-		attention{causal: 4, mask: 5}. // a mask only on the CPU
-						entry("attention.sdpa_flash", square, "aten::_scaled_dot_product_flash_attention",
+		// Where the others return their mask the CPU takes one.
+		attention{causal: 4, mask: 5}.
+			entry("attention.sdpa_flash", square, "aten::_scaled_dot_product_flash_attention",
 				"aten::_scaled_dot_product_flash_attention_for_cpu"),
 		attention{causal: 6, mask: 3, lse: 4}.
 			entry("attention.sdpa_masked", square, "aten::_scaled_dot_product_efficient_attention",

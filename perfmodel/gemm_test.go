@@ -84,9 +84,9 @@ func libraryRows() (rows []worked) {
 	wants(primus(fp8(16, 64), fp8(32, 64), onto), f+16*32, 16*64+32*64+2*2*16*32)
 	wants(primus(fp8(16, 64), fp8(32, 64), flags("False", "True", "True")), f, 16*64+32*64+2*16*32)
 	wants(call("aten::_weight_int8pack_mm", bf16(16, 64), i8(32, 64), bf16(32)), f, 2*16*64+32*64+64+2*16*32)
-	newer := make([]trace.Arg, 24)
-	newer[0], newer[3], newer[5], newer[6], newer[11], newer[12] = te[0], te[3], te[4], te[5], te[9], te[10]
-	wants(call("tex_ts::te_gemm_ts", newer...), f, 16*64+32*64+2*16*32)
+	biased := slices.Clone(te)
+	biased[14] = bf16(32)
+	wants(call("tex_ts::te_gemm_ts", biased...), f+16*32, 16*64+32*64+2*16*32+64)
 	int4 := 2*16*64 + 32*64/2 + 2*2*32*2 + 2*16*32
 	groups := number("32")
 	wants(call("aten::_weight_int4pack_mm", bf16(16, 64), tensor("int", 4, 1, 32, 2), groups, bf16(2, 32, 2)), f, int64(int4))

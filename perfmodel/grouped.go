@@ -89,17 +89,12 @@ func primus(c *Call) (Work, error) {
 	return in.done(w)
 }
 
-// transformerEngine is te_gemm_ts(A, scale, index, type, [scaling mode,] trans A, B, scale, index, type, [scaling
-// mode,] trans B, D, scale, type, amax, bias, …). 8-bit floats are recorded as bytes; the type argument tells them.
-// Later releases have the scaling modes.
+// transformerEngine is te_gemm_ts(A, scale, index, type, trans A, B, scale, index, type, trans B, D, scale, type, amax, bias,
+// …). 8-bit floats are recorded as bytes; the type argument tells them. Releases without index have no matrix where B is here.
 func transformerEngine(c *Call) (Work, error) {
 	in := reading{call: c}
-	mode := 0
-	if !c.Given(5) && c.Given(6) {
-		mode = 1
-	}
-	a, b, d := in.matrix(0, 2), in.matrix(5+mode, 2), in.matrix(10+2*mode, 2)
-	transA, ok := c.Bool(4 + mode)
+	a, b, d := in.matrix(0, 2), in.matrix(5, 2), in.matrix(10, 2)
+	transA, ok := c.Bool(4)
 	in.require(ok, "flag of transposition")
 	if in.err != nil {
 		return Work{}, in.err
@@ -115,10 +110,7 @@ func transformerEngine(c *Call) (Work, error) {
 	w := Work{Category: GEMM}
 	w.charge(hw.Matrix, typ, product(2, d.Elements(), k))
 	w.Read, w.Written = sum(a.Bytes(), b.Bytes()), d.BytesWritten()
-	if bias, ok := in.optional(14 + 2*mode); ok && bias.Elements() > 0 {
-		w.Read = sum(w.Read, bias.Bytes())
-		w.charge(hw.Matrix, typ, d.Elements())
-	}
+	w.addBias(&in, 14, matmulSizes{1, d.Elements(), 1, k}, typ)
 	return in.done(w)
 }
 
