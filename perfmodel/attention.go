@@ -219,7 +219,7 @@ func headsOf(in *reading, order headOrder, q, k, v *Tensor) heads {
 // reach returns which keys each query sees. When that is not recorded all are counted.
 func (a attention) reach(c *Call, w *Work, h heads) (b band, causal bool) {
 	b, at := everyKey, a.corner
-	known := a.causal == 0 && a.truth == 0
+	known := a.causal == 0 && (a.truth == 0 || c.args() == 3) // q, k and v alone have no mask
 	if !known {
 		causal, known = c.Bool(a.causal)
 	}

@@ -44,8 +44,11 @@ func attentionModels() []Entry {
 			entry("attention.flash_attn", chunk, "flash_attn::_flash_attn_forward"),
 		attention{order: ragged, causal: 9, corner: bottomRight, window: 10, lengths: 3, longest: 5}.
 			entry("attention.flash_attn_varlen", varlen, "flash_attn::_flash_attn_varlen_forward"),
-		attention{order: tokensFirst, causal: 24, corner: bottomRight, window: 25, lengths: 7, longest: 12, pages: 14}.
-			entry("attention.flash_attn_3", chunk+"; ragged: "+varlen, "flash_attn_3::fwd"),
+		// SGLang (sgl-kernel/csrc/flash_extension.cc) and vLLM have the latter under names of their own; diffusers registers
+		// its wrapper, of q, k and v alone, under the name that hopper/flash_attn_interface.py has for the whole.
+		attention{order: tokensFirst, truth: 1, corner: bottomRight, lengths: 7, longest: 12, pages: 14}.
+			entry("attention.flash_attn_3", chunk+"; ragged: "+varlen, "flash_attn_3::fwd", "flash_attn_3::_flash_attn_forward",
+				"sgl_kernel::fwd", "_vllm_fa3_C::fwd"),
 
 		// xformers/ops/fmha/flash.py, with and without seqused_k, windows and pages, and
 		// xformers/csrc/attention/attention.cpp, with a truth value or a type of the mask as argument 9.

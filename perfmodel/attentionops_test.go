@@ -60,6 +60,8 @@ func TestAttentionOfReleases(t *testing.T) {
 			half, no, number("2"), one))...), tensors, perfmodel.Exact},
 		{"flash-attention 3, ragged", call("flash_attn_3::fwd", args(ragged[:3], list(absent, absent, absent, absent, lengths, lengths,
 			absent, absent, absent), longest, make([]trace.Arg, 9), list(one, yes, none, none))...), tensors, perfmodel.Exact},
+		{"flash-attention 3 of SGLang", call("sgl_kernel::fwd", args(dense, make([]trace.Arg, 20), list(one, yes, none, none, half, no))...),
+			tensors, perfmodel.Exact},
 	} {
 		if w := wants(t, tt.call, flops, tt.bytes); w.Certainty != tt.want {
 			t.Errorf("%s: %v (%s)", tt.name, w.Certainty, w.Why)
@@ -68,6 +70,10 @@ func TestAttentionOfReleases(t *testing.T) {
 	w := work(t, call("xformers::efficient_attention_forward_cutlass", args(dense, list(absent, absent, absent, absent, half, no, yes))...))
 	if want := int64(4 * 20 * 64 * 77 * 78 / 2); w.FLOPs() != want {
 		t.Errorf("xformers, causal from the top left: %d FLOPs, want %d", w.FLOPs(), want)
+	}
+	w = work(t, call("flash_attn_3::_flash_attn_forward", dense...))
+	if want := int64(4 * 20 * 64 * 77 * 100); w.FLOPs() != want || w.Certainty != perfmodel.Exact {
+		t.Errorf("diffusers: %d FLOPs, %v; want %d", w.FLOPs(), w.Certainty, want)
 	}
 	paged := args(dense, make([]trace.Arg, 11), list(tensor("int", 1, 4)), make([]trace.Arg, 9), list(yes, none, none))
 	refused(t, call("flash_attn_3::fwd", paged...), "pages")
