@@ -64,6 +64,7 @@ func attentionModels() []Entry {
 		attention{mask: 5, sparse: "block-sparse: the kept blocks are not recorded, dense work counted"}.
 			entry("attention.block_sparse", "2BH(d+e) a pair of query and key, all pairs counted",
 				"xfuser::flex_block_attn"),
-		sageEntry(),
+		sageCaptured(),
+		sageOperators(),
 	}
 }

@@ -85,3 +85,39 @@ func TestAttentionMaskOfCPU(t *testing.T) {
 	wants(t, call("aten::_scaled_dot_product_flash_attention_for_cpu", q, q, q, number("0."), number("False"), f32(16, 16)),
 		4*8*64*16*16, 4*(4*8*16*64+16*16))
 }
+
+// The operators of SageAttention tell their layout by a number; some have a scale or a mean of v before it.
+func TestSageOperators(t *testing.T) {
+	for _, row := range sageRows() {
+		wants(t, row.call, row.flops, row.bytes)
+	}
+	q := i8(1, 24, 77, 128)
+	refused(t, call("sageattention::qk_int8_sv_f16_accum_f32_attn", q, i8(1, 24, 100, 128), bf16(1, 24, 100, 128), bf16(1, 24, 77, 128),
+		f32(1, 24, 3), f32(1, 24, 2), number("1"), number("1"), number("2"), number("0.1"), number("0")), "corner")
+}
+
+func sageRows() []worked {
+	half := func(dims ...int64) trace.Arg { return tensor("c10::Half", dims...) }
+	heads, tokens := []int64{1, 24, 768, 128}, []int64{1, 768, 24, 128}
+	const (
+		pairs = 4 * 24 * 128 * 768 * 768
+		n     = 24 * 768 * 128
+	)
+	scales := []trace.Arg{f32(1, 24, 24), f32(1, 24, 12)}
+	rest := func(layout, causal, lse string) []trace.Arg {
+		return []trace.Arg{number(layout), number(causal), number("2"), number("0.1"), number(lse)}
+	}
+	sage := func(name string, lists ...[]trace.Arg) *perfmodel.Call {
+		return call("sageattention"+name, slices.Concat(lists...)...)
+	}
+	v8 := fp8(1, 24, 128, 768)
+	return []worked{
+		{call: sage("::qk_int8_sv_f16_accum_f32_attn", []trace.Arg{i8(tokens...), i8(tokens...), half(tokens...), half(tokens...)}, scales,
+			rest("0", "0", "0")), flops: pairs, bytes: (1+1+2+2)*n + 4*24*36},
+		{call: sage("_sm89::qk_int8_sv_f8_accum_f32_fuse_v_scale_attn", []trace.Arg{i8(heads...), i8(heads...), v8, bf16(heads...)}, scales,
+			[]trace.Arg{f32(1, 24, 128)}, rest("1", "0", "1")), flops: pairs, bytes: (1+1+1+2)*n + 4*24*36 + 4*24*128 + 4*24*768},
+		{call: sage("_sm89::qk_int8_sv_f8_accum_f32_fuse_v_scale_fuse_v_mean_attn", []trace.Arg{i8(heads...), i8(heads...), v8,
+			bf16(heads...)}, scales, []trace.Arg{f32(1, 24, 128), f32(1, 24, 128)}, rest("1", "1", "0")),
+			flops: 4 * 24 * 128 * 768 * 769 / 2, bytes: (1+1+1+2)*n + 4*24*36 + 2*4*24*128},
+	}
+}

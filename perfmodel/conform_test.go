@@ -13,7 +13,7 @@ import (
 // Every shipped model that a worked row or a sample reaches keeps the promises of an OpModel.
 func TestShippedModelsConform(t *testing.T) {
 	calls := append(samples(), generated()...)
-	for _, row := range slices.Concat(workedRows(), libraryRows(), convRows()) {
+	for _, row := range slices.Concat(workedRows(), libraryRows(), convRows(), sageRows()) {
 		calls = append(calls, row.call)
 	}
 	reached := make(map[string]bool)
