@@ -38,6 +38,11 @@ func nasty() *Report {
 		Modulation: []Modulation{{Form: "eager", Phase: "denoise", Shape: "2x4096x2432", Count: 8, Time: 1e6, Bytes: 1e8, IdealBytes: 4e7, Streams: 5, Ideal: 2, AtStake: 6e5}},
 		Findings: []Finding{{Code: "low_efficiency", Title: "`x` is <slow> | 40 %", Detail: "1 of 2 *calls*", AtStake: 2e6, NewThroughput: 0.6},
 			{Code: "plain", Title: "no number", NewThroughput: unknown}},
+		Ranks: &Ranks{Matched: 3, Unmatched: 1, Doubts: []string{"1 collectives of group <b>|\x1b are not matched: ..."},
+			Ranks: []Rank{{Rank: 0, File: "a|<b>", Steps: 2, StepSpan: 4e6, Busy: 9e6, Idle: 1e6, Exposed: 1e5, Transfer: 3e5, Calls: 3, Last: 3, ClockShift: 0, Spread: 0},
+				{Rank: 1, File: "b", Steps: 2, Busy: 9e6, Idle: 1e6, Exposed: 2e5, Wait: 1e5, Transfer: 3e5, Calls: 3, ClockShift: -12.5, Spread: unknown}},
+			Collectives: []Collective{{Name: "all|<reduce>\x00", Group: "0 |<script>", Ranks: []int{0, 1}, Calls: 3, Transfer: 3e5, Wait: 1e5, Arrival: unknown,
+				Bytes: 1000, Bandwidth: 3e9, Efficiency: 6}}},
 		Diagnostics: []Diagnostic{{Code: "events_skipped", Severity: "warning", Count: 3, Message: "near \"{\x00\""}},
 	}
 	for i, name := range nastyNames {

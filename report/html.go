@@ -16,7 +16,7 @@ var pageText string
 const longestTable = 1000
 
 // pageOrder is the order of the sections in HTML: what to do comes before how it was measured.
-var pageOrder = []string{"summary", "findings", "phases", "operators", "categories", "modulation", "signals", "diagnostics", "method"}
+var pageOrder = []string{"summary", "findings", "phases", "operators", "categories", "modulation", "signals", "ranks", "diagnostics", "method"}
 
 // WriteHTML writes the report as one page that needs no network: styles, script and drawings are inside, and the page forbids
 // requests. Without JavaScript everything can be read; the script sorts and filters tables.

@@ -439,6 +439,18 @@ func TestHTMLIsSelfContained(t *testing.T) {
 	}
 }
 
+// TestEverySectionIsOnThePage: the page has an order of its own, and whatever Markdown tells must be in it.
+func TestEverySectionIsOnThePage(t *testing.T) {
+	for name, r := range samples(t) {
+		page := rendered(t, r.WriteHTML)
+		for _, s := range r.document().Sections {
+			if !strings.Contains(page, fmt.Sprintf(`id="%s"`, s.ID)) {
+				t.Errorf("%s: the page has no section %q", name, s.Title)
+			}
+		}
+	}
+}
+
 func TestWriteDir(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	r := nasty()
