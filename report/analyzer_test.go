@@ -394,3 +394,41 @@ func TestSynchronisationsInTheLoop(t *testing.T) {
 		t.Errorf("%v at stake", got)
 	}
 }
+
+// TestReportDoesNotDependOnTheOrigin: the same run counted from an instant within it and behind it.
+func TestReportDoesNotDependOnTheOrigin(t *testing.T) {
+	tr := read(t, synth.Flux(synth.FluxConfig{}).JSON())
+	text := func(tr *trace.Trace) string {
+		var b bytes.Buffer
+		if err := analyze(t, report.Analyzer{}, tr).WriteJSON(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	want := text(tr)
+	first, last := tr.GPU[0].Start, tr.GPU[len(tr.GPU)-1].End()
+	for name, by := range map[string]time.Duration{"within": -(first + last) / 2, "behind": -last - time.Hour} {
+		if d := cmp.Diff(strings.Split(want, "\n"), strings.Split(text(moved(tr, by)), "\n")); d != "" {
+			t.Errorf("origin %s: %.2000s", name, d)
+		}
+	}
+}
+
+// moved returns the trace with all instants moved.
+func moved(t *trace.Trace, by time.Duration) *trace.Trace {
+	c := *t
+	c.GPU, c.Launches, c.Annotations, c.Ops = slices.Clone(t.GPU), slices.Clone(t.Launches), slices.Clone(t.Annotations), slices.Clone(t.Ops)
+	for i := range c.GPU {
+		c.GPU[i].Start += by
+	}
+	for i := range c.Launches {
+		c.Launches[i].Start += by
+	}
+	for i := range c.Annotations {
+		c.Annotations[i].Start += by
+	}
+	for i := range c.Ops {
+		c.Ops[i].Start += by
+	}
+	return &c
+}

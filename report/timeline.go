@@ -23,7 +23,7 @@ func (in *analysis) measureTimeline() {
 		g := &in.trace.GPU[i]
 		d := devices[g.Device]
 		if d == nil {
-			d = &deviceIntervals{start: g.Start}
+			d = &deviceIntervals{start: g.Start, end: g.End()}
 			devices[g.Device] = d
 		}
 		d.add(g, kinds)

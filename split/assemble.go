@@ -71,10 +71,10 @@ type extent struct {
 }
 
 func (x *extent) add(g *trace.GPUEvent) {
-	if x.kernels == 0 || g.Start < x.start {
-		x.start = g.Start
+	if x.kernels == 0 {
+		x.start, x.end = g.Start, g.End()
 	}
-	x.end = max(x.end, g.End())
+	x.start, x.end = min(x.start, g.Start), max(x.end, g.End())
 	x.kernels++
 	x.gpu += g.Dur
 	x.spans = append(x.spans, interval.Interval{Start: g.Start, End: g.End()})

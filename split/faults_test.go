@@ -402,6 +402,35 @@ func TestBL36_AllKernelsOfTheFirstStepLost(t *testing.T) {
 	}
 }
 
+// TestAllKernelsOfAStepLost: wherever the step stands, and wherever the clock's origin lies.
+func TestAllKernelsOfAStepLost(t *testing.T) {
+	for lost := range 4 {
+		for _, origin := range []float64{0, -1500, -1e6} {
+			t.Run(fmt.Sprint("step ", lost, " from ", origin), func(t *testing.T) {
+				x := newTape(t)
+				x.free[0] = us(origin)
+				for s := range 4 {
+					base := origin + float64(1000*s)
+					x.mark(fmt.Sprint("denoising_step_", s), base, 990)
+					for k, n := range []string{"qkv", "attn", "mlp"} {
+						if s == lost {
+							x.lost(base + float64(10+50*k))
+						} else {
+							x.launch(n, base+float64(10+50*k), 20)
+						}
+					}
+				}
+				_, r := x.split(split.Marker{})
+				for s := range r.Steps {
+					if p := &r.Steps[s]; p.Complete != (s != lost) || p.Kernels > 0 && p.Span() != us(120) {
+						t.Errorf("step %d: complete %v, span %v", s, p.Complete, p.Span())
+					}
+				}
+			})
+		}
+	}
+}
+
 func TestBL37_KernelsLongBeforeTheFirstStep(t *testing.T) {
 	t.Run("kernels alone", func(t *testing.T) {
 		x := newTape(t)

@@ -110,10 +110,7 @@ func (p *phaser) stale(from, to int) int {
 	if from > 0 || to == len(p.o.ids) {
 		return from
 	}
-	var end time.Duration
-	for i := range p.t.GPU {
-		end = max(end, p.t.GPU[i].End())
-	}
+	end := lastEnd(p.t)
 	for k := to; k > 0; k-- {
 		a, b := &p.t.GPU[p.o.ids[k-1]], &p.t.GPU[p.o.ids[k]]
 		if gap := b.Start - a.End(); gap > time.Second && gap > 10*(end-b.Start) {

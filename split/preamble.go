@@ -1,6 +1,7 @@
 package split
 
 import (
+	"math"
 	"time"
 
 	"github.com/ditlens/ditlens/trace"
@@ -11,7 +12,7 @@ import (
 // second and longer than all that follows it. Some profilers keep records of their warm-up.
 func preamble(t *trace.Trace) int {
 	host, recorded := firstHost(t)
-	n, end, last := 0, time.Duration(0), lastEnd(t)
+	n, end, last := 0, time.Duration(math.MinInt64), lastEnd(t)
 	for i := range t.GPU {
 		g := &t.GPU[i]
 		if pause := g.Start - end; !recorded && i > 0 && pause > max(time.Second, last-g.Start) {
@@ -28,7 +29,9 @@ func preamble(t *trace.Trace) int {
 	return n
 }
 
-func lastEnd(t *trace.Trace) (end time.Duration) {
+// lastEnd is when the last GPU event ended.
+func lastEnd(t *trace.Trace) time.Duration {
+	end := time.Duration(math.MinInt64)
 	for i := range t.GPU {
 		end = max(end, t.GPU[i].End())
 	}

@@ -18,17 +18,22 @@ func markLost(t *trace.Trace, r *Result, o *order) {
 	begin, end := make([]time.Duration, len(r.Steps)), make([]time.Duration, len(r.Steps))
 	before := o.key[o.ids[0]] // the last launch before the first step
 	for i := range r.Steps {
+		begin[i] = o.key[o.ids[0]]
 		if r.Steps[i].Kernels > 0 {
 			begin[i] = o.key[r.Steps[i].First]
-		} else if i > 0 {
-			begin[i] = end[i-1]
 		}
+		end[i] = begin[i]
 	}
 	for id, s := range r.StepOf {
 		if s >= 0 {
 			end[s] = max(end[s], o.key[id])
 		} else if o.key[id] < begin[0] {
 			before = max(before, o.key[id])
+		}
+	}
+	for i := 1; i < len(r.Steps); i++ {
+		if r.Steps[i].Kernels == 0 { // it stands where the step before it ended
+			begin[i], end[i] = end[i-1], end[i-1]
 		}
 	}
 	if before >= begin[0] {
