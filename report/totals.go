@@ -162,10 +162,11 @@ func (o *Operator) kernel(name string) *OperatorKernel {
 
 // operatorTotals sums GPU time by the operator that launched it. GPU events without operator count under their own name.
 func operatorTotals(t *trace.Trace, category func(trace.GPUID) perfmodel.Category) []OperatorTotal {
-	sums := operatorSums{trace: t, all: map[operatorKey]*operatorSum{}}
+	sums := operatorSums{trace: t, all: map[operatorKey]*operatorSum{}, below: make([]Micros, len(t.Ops))}
 	for id := range t.GPU {
 		sums.add(&t.GPU[id], category(trace.GPUID(id)))
 	}
+	sums.include()
 	return sums.totals()
 }
 
@@ -175,6 +176,7 @@ type operatorKey struct{ name, module string }
 type operatorSums struct {
 	trace *trace.Trace
 	all   map[operatorKey]*operatorSum
+	below []Micros // by operator: GPU time of its own, with include also of those it called
 	gpu   Micros
 }
 
@@ -194,7 +196,7 @@ func (s *operatorSums) at(k operatorKey) *operatorSum {
 	return s.all[k]
 }
 
-// add counts a GPU event for its operator, and as inclusive time for those around it.
+// add counts a GPU event for its operator.
 func (s *operatorSums) add(g *trace.GPUEvent, c perfmodel.Category) {
 	dur := Micros(g.Dur)
 	s.gpu += dur
@@ -207,13 +209,7 @@ func (s *operatorSums) add(g *trace.GPUEvent, c perfmodel.Category) {
 	own := s.at(s.key(g.Op))
 	own.Time += dur
 	own.calls[g.Op], own.categories[c] = true, true
-	var around []*operatorSum // an operator that calls itself counts an event once
-	for op := g.Op; op != trace.None; op = s.trace.Ops[op].Parent {
-		if sum := s.at(s.key(op)); !slices.Contains(around, sum) {
-			around = append(around, sum)
-			sum.Inclusive += dur
-		}
-	}
+	s.below[g.Op] += dur
 }
 
 func (s *operatorSums) key(op trace.OpID) operatorKey {
