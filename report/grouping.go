@@ -128,8 +128,13 @@ func (g *grouping) add(i int) {
 	if inst.Op != trace.None {
 		r.hosts = append(r.hosts, g.trace.Ops[inst.Op].Dur)
 	}
+	left := inst.Core // in the order of inst.GPU
 	for _, id := range inst.GPU {
-		r.addKernel(&g.trace.GPU[id], slices.Contains(inst.Core, id), g.kinds)
+		core := len(left) > 0 && left[0] == id
+		if core {
+			left = left[1:]
+		}
+		r.addKernel(&g.trace.GPU[id], core, g.kinds)
 	}
 }
 

@@ -28,11 +28,12 @@ func (s *sheet) windowsAreSteps() bool {
 // cover reports whether marks hold at least half of the events from the first to the last of them in each image.
 func (s *sheet) cover(marks []span) bool {
 	inside, all := 0, 0
+	image := s.images(marks)
 	for i, m := range marks {
 		a, b := s.position(m.start), s.position(m.end)
 		inside += b - a
 		all += b - a
-		if i+1 < len(marks) && s.image(marks, i+1) == s.image(marks, i) {
+		if i+1 < len(marks) && image[i+1] == image[i] {
 			all += max(s.position(marks[i+1].start)-b, 0)
 		}
 	}
@@ -41,8 +42,9 @@ func (s *sheet) cover(marks []span) bool {
 
 func (s *sheet) ranges(marks []span) []stepSpan {
 	out := make([]stepSpan, len(marks))
+	image := s.images(marks)
 	for i, m := range marks {
-		out[i] = stepSpan{from: s.position(m.start), to: s.position(m.end), image: s.image(marks, i)}
+		out[i] = stepSpan{from: s.position(m.start), to: s.position(m.end), image: image[i]}
 	}
 	return out
 }
@@ -51,8 +53,9 @@ func (s *sheet) ranges(marks []span) []stepSpan {
 // with the first forward pass, or with the image.
 func (s *sheet) closed(marks []span) []stepSpan {
 	out := make([]stepSpan, len(marks))
+	image := s.images(marks)
 	for i, m := range marks {
-		out[i] = stepSpan{to: s.position(m.end), image: s.image(marks, i)}
+		out[i] = stepSpan{to: s.position(m.end), image: image[i]}
 	}
 	for i := range out {
 		if i > 0 && out[i].image == out[i-1].image {
@@ -101,8 +104,9 @@ func (s *sheet) opening(steps []stepSpan, i, floor int) int {
 func (s *sheet) passes(marks []span) []stepSpan {
 	gap := make([]int, len(marks)) // events between a pass and the next of its image
 	least, most := -1, 0
+	image := s.images(marks)
 	for i := range marks[:len(marks)-1] {
-		if s.image(marks, i) != s.image(marks, i+1) {
+		if image[i] != image[i+1] {
 			gap[i] = -1
 			continue
 		}
@@ -120,7 +124,7 @@ func (s *sheet) passes(marks []span) []stepSpan {
 		if !last && several && 2*gap[i] < least+most {
 			continue
 		}
-		x := stepSpan{from: s.position(marks[begin].start), image: s.image(marks, i)}
+		x := stepSpan{from: s.position(marks[begin].start), image: image[i]}
 		if last {
 			x.to = s.trail(s.position(marks[i].end), out, x.image, most)
 		} else {

@@ -3,6 +3,7 @@ package split
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Marker finds steps by annotations. What a marker covers decides what it is: one that holds most of the work between the
@@ -80,12 +81,16 @@ func (s *sheet) steps() (steps []stepSpan, how string) {
 	case s.windowsAreSteps():
 		steps, how = s.ranges(s.by[WindowMarker]), "as windows of the profiler"
 	}
-	for i := range steps {
-		for _, f := range s.by[ForwardMarker] {
-			if p := s.position(f.start); p >= steps[i].from && p < steps[i].to && s.position(f.end) > p {
-				steps[i].forwards++
-			}
+	var begun []int // positions of the forward passes that launched something
+	for _, f := range s.by[ForwardMarker] {
+		if p := s.position(f.start); s.position(f.end) > p {
+			begun = append(begun, p)
 		}
+	}
+	for i := range steps {
+		from, _ := slices.BinarySearch(begun, steps[i].from)
+		to, _ := slices.BinarySearch(begun, steps[i].to)
+		steps[i].forwards = max(to-from, 0)
 	}
 	return steps, how
 }

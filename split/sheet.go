@@ -106,28 +106,26 @@ func (s *sheet) position(at time.Duration) int {
 	return k
 }
 
-// image returns the image of marks[i]: that of the image marker around it; without, a new one begins where the indices of the names
-// restart.
-func (s *sheet) image(marks []span, i int) int {
-	if im := s.by[ImageMarker]; len(im) > 0 {
-		k := 0
-		for k+1 < len(im) && im[k+1].start <= marks[i].start {
-			k++
+// images returns the image of each mark, by start: that of the image marker around it; without, a new one begins where the indices
+// of the names restart.
+func (s *sheet) images(marks []span) []int {
+	out := make([]int, len(marks))
+	k, last := 0, -1
+	im := s.by[ImageMarker]
+	for i, m := range marks {
+		if len(im) > 0 {
+			for k+1 < len(im) && im[k+1].start <= m.start {
+				k++
+			}
+		} else if x, err := strconv.Atoi(m.group("index")); err == nil {
+			if x <= last {
+				k++
+			}
+			last = x
 		}
-		return k
+		out[i] = k
 	}
-	n, last := 0, -1
-	for k := 0; k <= i; k++ {
-		x, err := strconv.Atoi(marks[k].group("index"))
-		if err != nil {
-			continue
-		}
-		if x <= last {
-			n++
-		}
-		last = x
-	}
-	return n
+	return out
 }
 
 // claims returns what image markers say of the images.
