@@ -99,15 +99,12 @@ func (r *Report) signatures() []Operator {
 
 // kernelTotals sums the kernels of all operators by name.
 func kernelTotals(ops []Operator, gpu Micros) []KernelTotal {
-	type use struct {
-		op   int
-		time Micros
-	}
 	var totals []KernelTotal
-	uses := map[string][]use{}
+	uses := map[string][]kernelUse{}
 	index := map[string]int{}
 	for i := range ops {
-		for _, k := range ops[i].Kernels {
+		for j := range ops[i].Kernels {
+			k := &ops[i].Kernels[j]
 			at, ok := index[k.Name]
 			if !ok {
 				at = len(totals)
@@ -116,18 +113,18 @@ func kernelTotals(ops []Operator, gpu Micros) []KernelTotal {
 			}
 			totals[at].Count += k.Count
 			totals[at].Time += k.Time
-			uses[k.Name] = append(uses[k.Name], use{i, k.Time})
+			uses[k.Name] = append(uses[k.Name], kernelUse{k, i})
 		}
 	}
 	for i := range totals {
 		t := &totals[i]
 		u := uses[t.Name]
-		slices.SortStableFunc(u, func(a, b use) int { return cmp.Compare(b.time, a.time) })
+		slices.SortStableFunc(u, func(a, b kernelUse) int { return cmp.Compare(b.Time, a.Time) })
 		for _, x := range u {
 			t.Operators = append(t.Operators, x.op)
 		}
 		t.Percent = share(t.Time, gpu)
-		t.addRoof(ops)
+		t.addRoof(u, ops)
 	}
 	slices.SortStableFunc(totals, func(a, b KernelTotal) int {
 		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Name, b.Name))
@@ -135,29 +132,30 @@ func kernelTotals(ops []Operator, gpu Micros) []KernelTotal {
 	return totals
 }
 
+// A kernelUse is a kernel below an operator.
+type kernelUse struct {
+	*OperatorKernel
+	op int
+}
+
 // addRoof gives the kernel the bound of its main operator and the efficiency over all operators whose work it does.
-func (t *KernelTotal) addRoof(ops []Operator) {
+func (t *KernelTotal) addRoof(uses []kernelUse, ops []Operator) {
 	t.Bound, t.Intensity, t.Efficiency = "unmodelled", unknown, unknown
 	var ideal, actual float64
-	for _, i := range t.Operators {
-		k, op := ops[i].kernel(t.Name), &ops[i]
-		if !k.Core || !op.CoreEfficiency.Known() {
+	for _, u := range uses {
+		op := &ops[u.op]
+		if !u.Core || !op.CoreEfficiency.Known() {
 			continue
 		}
 		if actual == 0 {
 			t.Bound, t.Intensity = op.Bound, op.Intensity
 		}
-		actual += float64(k.Time)
-		ideal += float64(k.Time) * float64(op.CoreEfficiency)
+		actual += float64(u.Time)
+		ideal += float64(u.Time) * float64(op.CoreEfficiency)
 	}
 	if actual > 0 {
 		t.Efficiency = Number(ideal / actual)
 	}
-}
-
-// kernel returns the operator's kernel of that name, which must exist.
-func (o *Operator) kernel(name string) *OperatorKernel {
-	return &o.Kernels[slices.IndexFunc(o.Kernels, func(k OperatorKernel) bool { return k.Name == name })]
 }
 
 // operatorTotals sums GPU time by the operator that launched it. GPU events without operator count under their own name.
