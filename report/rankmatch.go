@@ -15,8 +15,15 @@ import (
 // A channelKey names calls that are in one order on all ranks.
 type channelKey struct {
 	group  string // name and ranks of the process group, "" when the kernels do not tell
-	stream int    // of the kernels that do not tell: the how manieth stream with such kernels
+	what   string // collectives, which all ranks of the group run, or messages from one to another
+	stream int    // of the kernels that do not tell: the how manieth stream with such kernels, by its number
 }
+
+// What a channel consists of.
+const (
+	collectives = "collective"
+	messages    = "message"
+)
 
 // A collectiveCall is one kernel of a collective on one rank.
 type collectiveCall struct {
@@ -40,12 +47,6 @@ type channel struct {
 	parties []party
 }
 
-// A clock tells how far the clock of a rank is ahead of that of the first rank.
-type clock struct {
-	shift, spread time.Duration
-	known         bool
-}
-
 // matching is which calls of the ranks are the same.
 type matching struct {
 	channels  []*channel
@@ -64,7 +65,7 @@ func match(list []*RankTrace) *matching {
 		}
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(keys), func(x, y channelKey) int {
-		return cmp.Or(strings.Compare(x.group, y.group), cmp.Compare(x.stream, y.stream))
+		return cmp.Or(strings.Compare(x.group, y.group), strings.Compare(x.what, y.what), cmp.Compare(x.stream, y.stream))
 	}) {
 		c := &channel{key: k}
 		for i, r := range list {
@@ -74,6 +75,9 @@ func match(list []*RankTrace) *matching {
 		}
 		m.admit(c, list)
 	}
+	if n := len(m.channels); n > 1 && m.channels[1].key.group == "" {
+		m.doubts = append(m.doubts, "Kernels on several streams do not tell their groups: the streams of one rank are taken for those of another in the order of their numbers.")
+	}
 	m.align(len(list))
 	for {
 		c := m.apart()
@@ -81,7 +85,7 @@ func match(list []*RankTrace) *matching {
 			return m
 		}
 		m.channels = slices.DeleteFunc(m.channels, func(x *channel) bool { return x == c })
-		m.reject(c, list, "they do not run at the same time, whatever the clocks")
+		m.reject(c, list, "with steady clocks, whatever their rates, they do not run at the same time")
 		m.align(len(list))
 	}
 }
@@ -91,6 +95,10 @@ func (m *matching) admit(c *channel, list []*RankTrace) {
 	first := c.parties[0].calls
 	if len(c.parties) == 1 {
 		m.reject(c, list, "no other rank that was given has them")
+		return
+	}
+	if n := max(len(c.parties), first[0].size); c.key.what == messages && n > 2 {
+		m.reject(c, list, fmt.Sprintf("messages pass between two of the %d ranks, and which two is not recorded", n))
 		return
 	}
 	for _, p := range c.parties[1:] {
@@ -129,7 +137,11 @@ func (m *matching) reject(c *channel, list []*RankTrace, why string) {
 		n += len(p.calls)
 	}
 	m.unmatched += n
-	m.doubts = append(m.doubts, fmt.Sprintf("%d collectives of group %s on ranks %v are not matched: %s.", n, c.key, c.ranks(list), why))
+	what := c.key.what + "s"
+	if n == 1 {
+		what = c.key.what
+	}
+	m.doubts = append(m.doubts, fmt.Sprintf("Not matched: %s %s of group %s on ranks %v; %s.", count(n), what, c.key, c.ranks(list), why))
 }
 
 // String names a channel for people.
@@ -149,49 +161,6 @@ func (c *channel) ranks(list []*RankTrace) []int {
 	return out
 }
 
-// align estimates the clocks: a rank is set by the rank already set with which it shares the most calls. Median and spread are
-// over the ends of all calls that the two share.
-func (m *matching) align(n int) {
-	m.clocks = make([]clock, n)
-	m.clocks[0].known = true
-	for {
-		var best []time.Duration
-		from, to := 0, 0
-		for r := range n {
-			for s := range n {
-				if m.clocks[r].known || !m.clocks[s].known {
-					continue
-				}
-				if d := m.ends(r, s); len(d) > len(best) {
-					best, from, to = d, s, r
-				}
-			}
-		}
-		if len(best) == 0 {
-			return
-		}
-		mid := medianTime(best)
-		for i := range best {
-			best[i] = max(best[i]-mid, mid-best[i])
-		}
-		m.clocks[to] = clock{m.clocks[from].shift + mid, medianTime(best), true}
-	}
-}
-
-// ends returns by how much the common calls of ranks r and s end later by the clock of r.
-func (m *matching) ends(r, s int) (d []time.Duration) {
-	for _, c := range m.channels {
-		x, y := c.party(r), c.party(s)
-		if x == nil || y == nil {
-			continue
-		}
-		for i := range x.calls {
-			d = append(d, x.calls[i].end()-y.calls[i].end())
-		}
-	}
-	return d
-}
-
 func (c *channel) party(index int) *party {
 	for i := range c.parties {
 		if c.parties[i].index == index {
@@ -201,12 +170,8 @@ func (c *channel) party(index int) *party {
 	return nil
 }
 
-const (
-	// clockError is what the clocks of two ranks may drift apart within a trace, and ends differ by.
-	clockError = 50 * time.Microsecond
-	// mostApart is the share of calls that may contradict that they are the same ones.
-	mostApart = 0.1
-)
+// mostApart is the share of calls that may contradict that they are the same ones.
+const mostApart = 0.1
 
 // apart returns the channel whose calls most clearly are not common ones: a collective cannot end anywhere before its last rank
 // has begun. It is nil when there is none.
@@ -232,8 +197,8 @@ func (c *channel) together(i int, clocks []clock) bool {
 	for k := range c.parties {
 		p := &c.parties[k]
 		if clocks[p.index].known {
-			begun = max(begun, p.calls[i].start-clocks[p.index].shift)
-			ended = min(ended, p.calls[i].end()-clocks[p.index].shift)
+			begun = max(begun, clocks[p.index].common(p.calls[i].start))
+			ended = min(ended, clocks[p.index].common(p.calls[i].end()))
 		}
 	}
 	return ended == 1<<63-1 || begun <= ended+clockError

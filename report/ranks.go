@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ditlens/ditlens/hw"
@@ -37,9 +38,11 @@ type Rank struct {
 	Transfer Micros `json:"collective_transfer_us"`
 	Calls    int    `json:"matched_calls"`
 	Last     int    `json:"arrived_last"` // calls that all others waited for
-	// ClockShift is how far the clock of this rank is ahead of that of the first one, Spread the median distance of single
-	// collectives from it; unknown when the two share no collective.
+	// ClockShift is how far the clock of this rank is ahead of that of the first one in the middle of what they share, Drift how much
+	// faster it runs, in parts per million, and Spread the median distance of single collectives from that; unknown when the two share
+	// no collective. A drift that explains nothing is 0.
 	ClockShift Number `json:"clock_shift_us"`
+	Drift      Number `json:"clock_drift_ppm"`
 	Spread     Number `json:"clock_spread_us"`
 }
 
@@ -52,7 +55,7 @@ type Collective struct {
 	Transfer   Micros `json:"transfer_us"`        // sum over calls
 	Wait       Micros `json:"wait_us"`            // sum over calls and ranks
 	Arrival    Number `json:"arrival_spread_us"`  // from the first to the last arrival, median; unknown without clock shifts
-	Bytes      Number `json:"bytes_per_rank"`     // sum over calls; unknown when not recorded
+	Bytes      Number `json:"bytes_per_rank"`     // sum over calls; unknown when not recorded of each
 	Bandwidth  Number `json:"bytes_per_second"`   // Bytes / Transfer
 	Efficiency Number `json:"efficiency_percent"` // of the peer link
 }
@@ -80,7 +83,7 @@ func (a *Analyzer) Rank(ctx context.Context, t *trace.Trace) (*RankTrace, error)
 // rankTrace reduces the analysis of one rank.
 func (in *analysis) rankTrace() (*RankTrace, error) {
 	r := Rank{Steps: len(in.Split.Steps), StepSpan: in.Split.MedianSpan, Busy: in.Timeline.Busy, Idle: in.Timeline.Idle,
-		Exposed: in.Timeline.ExposedComm, ClockShift: unknown, Spread: unknown}
+		Exposed: in.Timeline.ExposedComm, ClockShift: unknown, Drift: unknown, Spread: unknown}
 	if len(in.Trace.Files) > 0 {
 		r.File = in.Trace.Files[0].Path
 	}
@@ -115,6 +118,7 @@ func (in *analysis) compareRanks(others []*RankTrace) error {
 	for i := range out.Ranks {
 		if m.clocks[i].known {
 			out.Ranks[i].ClockShift = Number(microseconds(m.clocks[i].shift))
+			out.Ranks[i].Drift = Number(1e6 * m.clocks[i].rate)
 			out.Ranks[i].Spread = Number(microseconds(m.clocks[i].spread))
 		}
 	}
@@ -145,23 +149,26 @@ func (in *analysis) compareRanks(others []*RankTrace) error {
 // A collectiveRow is a Collective in the making.
 type collectiveRow struct {
 	Collective
-	bytes    int64 // -1: not recorded
+	bytes    int64
+	unsized  bool // of some calls the bytes are not recorded
 	arrivals []time.Duration
-	aligned  bool
 }
 
 // add counts the i-th call of a channel, for the row and for its ranks.
 func (r *collectiveRow) add(c *channel, i int, clocks []clock, ranks []Rank) {
 	last, begin, end := 0, time.Duration(0), time.Duration(0)
-	aligned := true
+	aligned, together := true, 1 // how many arrived last
 	var bytes int64
 	for k := range c.parties {
 		p := &c.parties[k]
 		call := &p.calls[i]
-		if call.dur < c.parties[last].calls[i].dur {
-			last = k
+		switch d := cmp.Compare(call.dur, c.parties[last].calls[i].dur); {
+		case d < 0:
+			last, together = k, 1
+		case d == 0 && k > 0:
+			together++
 		}
-		at := call.start - clocks[p.index].shift
+		at := clocks[p.index].common(call.start)
 		if k == 0 {
 			begin, end = at, at
 		}
@@ -178,10 +185,13 @@ func (r *collectiveRow) add(c *channel, i int, clocks []clock, ranks []Rank) {
 		rank.Transfer += Micros(transfer)
 		r.Wait += wait
 	}
-	ranks[c.parties[last].index].Last++
+	if together == 1 {
+		ranks[c.parties[last].index].Last++
+	}
 	r.Calls++
 	r.Transfer += Micros(transfer)
 	r.bytes += bytes
+	r.unsized = r.unsized || bytes == 0
 	if aligned {
 		r.arrivals = append(r.arrivals, end-begin)
 	}
@@ -194,7 +204,7 @@ func (r *collectiveRow) finish(spec hw.HardwareSpec, ceiling hw.Ceiling) Collect
 	if len(r.arrivals) > 0 {
 		c.Arrival = Number(microseconds(medianTime(r.arrivals)))
 	}
-	if r.bytes == 0 {
+	if r.unsized {
 		return c
 	}
 	c.Bytes = Number(r.bytes)
@@ -208,11 +218,20 @@ func (r *collectiveRow) finish(spec hw.HardwareSpec, ceiling hw.Ceiling) Collect
 	return c
 }
 
+// A lane is a stream of a device.
+type lane struct {
+	device int32
+	stream int64
+}
+
+func (l lane) compare(o lane) int {
+	return cmp.Or(cmp.Compare(l.device, o.device), cmp.Compare(l.stream, o.stream))
+}
+
 // collectiveCalls returns the collective kernels of the trace by channel, each by start.
 func (in *analysis) collectiveCalls() map[channelKey][]collectiveCall {
 	kinds := kernelKinds{}
-	streams := map[[2]int64]int{}
-	calls := map[channelKey][]collectiveCall{}
+	calls, lanes := map[channelKey][]collectiveCall{}, map[lane][]collectiveCall{}
 	for i := range in.instances {
 		inst := &in.instances[i]
 		if inst.Work.Category != perfmodel.Communication {
@@ -224,19 +243,20 @@ func (in *analysis) collectiveCalls() map[channelKey][]collectiveCall {
 				continue
 			}
 			call := collectiveCall{name: g.Name, start: g.Start + in.trace.Header.BaseTime, dur: g.Dur}
-			if inst.Missing == nil {
+			if inst.Missing == nil && len(inst.GPU) == 1 {
 				call.bytes = inst.Work.Bytes
 			}
 			key := call.describe(g, inst.Call.Inputs)
 			if key.group == "" {
-				lane := [2]int64{int64(g.Device), g.Stream}
-				if _, ok := streams[lane]; !ok {
-					streams[lane] = len(streams)
-				}
-				key.stream = streams[lane]
+				l := lane{g.Device, g.Stream}
+				lanes[l] = append(lanes[l], call)
+			} else {
+				calls[key] = append(calls[key], call)
 			}
-			calls[key] = append(calls[key], call)
 		}
+	}
+	for i, l := range slices.SortedFunc(maps.Keys(lanes), lane.compare) {
+		calls[channelKey{what: collectives, stream: i}] = lanes[l]
 	}
 	for _, list := range calls {
 		slices.SortStableFunc(list, func(x, y collectiveCall) int { return cmp.Compare(x.start, y.start) })
@@ -244,8 +264,9 @@ func (in *analysis) collectiveCalls() map[channelKey][]collectiveCall {
 	return calls
 }
 
-// describe takes what the profiler recorded of a collective, with the kernel or on the host, and returns its group.
-func (c *collectiveCall) describe(g *trace.GPUEvent, recorded *trace.Inputs) (key channelKey) {
+// describe takes what the profiler recorded of a collective, with the kernel or on the host, and returns its channel.
+func (c *collectiveCall) describe(g *trace.GPUEvent, recorded *trace.Inputs) channelKey {
+	key := channelKey{what: collectives}
 	if g.Inputs != nil {
 		recorded = g.Inputs
 	}
@@ -255,7 +276,10 @@ func (c *collectiveCall) describe(g *trace.GPUEvent, recorded *trace.Inputs) (ke
 	if name := recorded.Extra["Collective name"]; name != "" {
 		c.name = name
 		fmt.Sscan(recorded.Extra["Group size"], &c.size)
-		key.group = recorded.Extra["Process Group Name"] + " " + recorded.Extra["Process Group Ranks"]
+		key.group = strings.TrimSpace(recorded.Extra["Process Group Name"] + " " + recorded.Extra["Process Group Ranks"])
+		if key.group != "" && (name == "send" || name == "recv") {
+			key.what = messages
+		}
 	}
 	return key
 }

@@ -242,6 +242,120 @@ func TestRanksThatDoNotMeet(t *testing.T) {
 	}
 }
 
+// TestClocksOfRanksDrift: in a minute a clock that runs 20 ppm fast is ahead by many times what a collective takes; ends jitter, and some
+// are far off.
+func TestClocksOfRanksDrift(t *testing.T) {
+	for _, ppm := range []float64{20, -300, 0} {
+		rnd := rand.New(rand.NewPCG(7, 8))
+		var list []meeting
+		for i := range 600 {
+			at := float64(100_000 * i)
+			list = append(list, meeting{"allreduce", "g", map[int]float64{0: at + float64(rnd.IntN(100)), 1: at + float64(rnd.IntN(100))}, at + 150, 8})
+		}
+		traces := rankTraces(t, map[int]float64{0: 0, 1: 0}, list, nil)
+		var b trace.Builder
+		b.SetHeader(traces[1].Header)
+		for i := range traces[1].GPU {
+			g := traces[1].GPU[i]
+			late := time.Duration(rnd.IntN(2000))
+			if i%20 == 0 {
+				late = time.Millisecond
+			}
+			g.Start += time.Duration(ppm*1e-6*float64(g.Start)) + late
+			b.GPU(g)
+		}
+		var err error
+		if traces[1], err = b.Build(); err != nil {
+			t.Fatal(err)
+		}
+		r := compareRanks(t, 0, traces)
+		k, c := r.Ranks.Ranks[1], r.Ranks.Collectives
+		if r.Ranks.Matched != 600 || len(c) != 1 || c[0].Arrival > 100 {
+			t.Fatalf("%v ppm: %+v", ppm, r.Ranks)
+		}
+		if math.Abs(float64(k.Drift)-ppm) > 0.1 || math.Abs(float64(k.ClockShift)-ppm*30) > 3 || k.Spread > 2 {
+			t.Errorf("drift %v ppm, shift %v in the middle ± %v; want %v, %v", k.Drift, k.ClockShift, k.Spread, ppm, ppm*30)
+		}
+	}
+}
+
+// TestNobodyIsLast: ranks that arrive together are no stragglers, and those that meet nobody do not count.
+func TestNobodyIsLast(t *testing.T) {
+	var list []meeting
+	for i := range 5 {
+		at := float64(1000 * i)
+		list = append(list, meeting{"allreduce", "g", map[int]float64{0: at, 1: at}, at + 100, 8}, meeting{"allreduce", "alone", map[int]float64{2: at}, at + 100, 8})
+	}
+	r := compareRanks(t, 0, rankTraces(t, map[int]float64{0: 0, 1: 0, 2: 0}, list, nil))
+	for _, k := range r.Ranks.Ranks {
+		if k.Last != 0 {
+			t.Errorf("rank %d arrives last %d times", k.Rank, k.Last)
+		}
+	}
+	var md bytes.Buffer
+	if err := r.WriteMarkdown(&md); err != nil || !strings.Contains(md.String(), "2 of 3 ranks meet in 5 collectives: on average a rank transfers for 500.0 µs") {
+		t.Errorf("%v\n%s", err, md.String())
+	}
+}
+
+// TestMessagesArePrivate: who sends to whom is not recorded, so only two ranks can be told to meet; their group's collectives are
+// matched without its messages.
+func TestMessagesArePrivate(t *testing.T) {
+	run := func(ranks ...int) *report.Report {
+		var list []meeting
+		shifts, all := map[int]float64{}, map[int]float64{}
+		for i := range 20 {
+			at := float64(2000 * i)
+			for k := 0; k < len(ranks); k += 2 { // pairs
+				list = append(list, meeting{"send", "g", map[int]float64{ranks[k]: at + float64(200*k)}, at + 900, 8},
+					meeting{"recv", "g", map[int]float64{ranks[k+1]: at + float64(200*k)}, at + 900, 8})
+			}
+			all = map[int]float64{}
+			for _, k := range ranks {
+				shifts[k], all[k] = 0, at+1000
+			}
+			list = append(list, meeting{"allreduce", "g", all, at + 1100, 8})
+		}
+		list = append(list, meeting{"recv", "g", map[int]float64{ranks[1]: 1e6}, 1e6 + 10, 8}, meeting{"send", "g", map[int]float64{ranks[0]: 1e6}, 1e6 + 10, 8})
+		return compareRanks(t, ranks[0], rankTraces(t, shifts, list, nil))
+	}
+	if r := run(0, 1); r.Ranks.Matched != 41 || r.Ranks.Unmatched != 0 {
+		t.Errorf("two ranks: %+v", r.Ranks)
+	}
+	r := run(0, 1, 2, 3)
+	if r.Ranks.Matched != 20 || r.Ranks.Unmatched != 82 || len(r.Ranks.Doubts) != 1 || !strings.Contains(r.Ranks.Doubts[0], "between two of the 4 ranks") {
+		t.Errorf("four ranks: %+v", r.Ranks)
+	}
+}
+
+// TestStreamsOfRanksInTheirOrder: kernels that say nothing of themselves begin in another order on the streams of each rank.
+func TestStreamsOfRanksInTheirOrder(t *testing.T) {
+	traces := rankTraces(t, map[int]float64{0: 0, 1: 0}, nil, func(b *trace.Builder, rank int) {
+		for i := range 30 {
+			for s := range 3 {
+				b.GPU(trace.GPUEvent{Name: "ncclDevKernel_Generic", Start: nano(float64(3000*i + (s+rank)%3)), Dur: nano(float64(100 + 500*s)), Stream: int64(10 + s + 5*rank)})
+			}
+		}
+	})
+	r := compareRanks(t, 0, traces)
+	if r.Ranks.Matched != 90 || len(r.Ranks.Doubts) != 1 || !strings.Contains(r.Ranks.Doubts[0], "in the order of their numbers") {
+		t.Errorf("%+v", r.Ranks)
+	}
+}
+
+// TestRateNeedsTheBytesOfEachCall: a rate over all calls of the bytes of some would be too low.
+func TestRateNeedsTheBytesOfEachCall(t *testing.T) {
+	var list []meeting
+	for i := range 2 {
+		at := float64(1000 * i)
+		list = append(list, meeting{"allreduce", "g", map[int]float64{0: at, 1: at}, at + 100, 1000 * i})
+	}
+	c := compareRanks(t, 0, rankTraces(t, map[int]float64{0: 0, 1: 0}, list, nil)).Ranks.Collectives
+	if len(c) != 1 || c[0].Bytes.Known() || c[0].Bandwidth.Known() {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestRanksMustBeTold(t *testing.T) {
 	traces := rankTraces(t, map[int]float64{0: 0, 1: 0, -1: 0}, []meeting{{"allreduce", "0", map[int]float64{0: 0, 1: 0, -1: 0}, 10, 8}}, nil)
 	var a report.Analyzer

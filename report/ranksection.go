@@ -29,14 +29,20 @@ func (r *Ranks) lead() string {
 	if r.Matched == 0 {
 		return fmt.Sprintf("%d ranks; no collective of one was found on another.", len(r.Ranks))
 	}
-	var wait, transfer Micros
+	var wait, transfer, n Micros
 	for i := range r.Ranks {
-		wait += r.Ranks[i].Wait
-		transfer += r.Ranks[i].Transfer
+		if r.Ranks[i].Calls > 0 {
+			wait += r.Ranks[i].Wait
+			transfer += r.Ranks[i].Transfer
+			n++
+		}
 	}
-	n := Micros(len(r.Ranks))
-	text := fmt.Sprintf("%d ranks meet in %s collectives: on average a rank transfers for %s and waits for others for %s.",
-		len(r.Ranks), count(r.Matched), duration(transfer/n), duration(wait/n))
+	meet := fmt.Sprintf("%d ranks meet", n)
+	if int(n) < len(r.Ranks) {
+		meet = fmt.Sprintf("%d of %d ranks meet", n, len(r.Ranks))
+	}
+	text := fmt.Sprintf("%s in %s collectives: on average a rank transfers for %s and waits for others for %s.",
+		meet, count(r.Matched), duration(transfer/n), duration(wait/n))
 	if last := r.straggler(); last != nil {
 		text += fmt.Sprintf(" Rank %d arrives last in %s of its %s.", last.Rank, count(last.Last), count(last.Calls))
 	}
@@ -76,7 +82,11 @@ func (k *Rank) clock() string {
 	if k.ClockShift > 0 {
 		sign = "+"
 	}
-	return sign + micros(k.ClockShift) + " ± " + micros(k.Spread)
+	drift := ""
+	if k.Drift != 0 && k.Drift.Known() {
+		drift = fmt.Sprintf(", %+.1f ppm", float64(k.Drift))
+	}
+	return sign + micros(k.ClockShift) + " ± " + micros(k.Spread) + drift
 }
 
 func (r *Ranks) collectiveTable() table {
