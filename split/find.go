@@ -20,6 +20,7 @@ type finding struct {
 	forwards int           // most passes a step, as far as seen
 	agree    bool          // both ends of the loop agree on the boundaries
 	rivalled bool          // a loop elsewhere holds nearly as much
+	spilt    time.Duration // GPU time outside of kernels that by name are of the steps
 	inside   []SubPeriod   // loops below the step
 	total    time.Duration
 	doubt    string // what speaks most against it
@@ -51,8 +52,19 @@ func findLoop(t *trace.Trace, o *order, stop func() error) (*finding, error) {
 			f = g // fewer and longer steps that explain as much: the others were parts of them
 		}
 	}
+	if sig, distinct := names(t, o.lane); distinct < s.distinct {
+		coarse := s
+		coarse.sig, coarse.distinct, coarse.solid = sig, distinct, distinct
+		g, err := coarse.at(every)
+		if err != nil {
+			return f, err
+		}
+		if g.better(f) {
+			f = g
+		}
+	}
 	bones := skeleton(s.sig, s.distinct)
-	if len(bones) == len(s.sig) {
+	if f.sure() || len(bones) == len(s.sig) {
 		return f, nil
 	}
 	g, err := s.at(bones)
@@ -62,16 +74,28 @@ func findLoop(t *trace.Trace, o *order, stop func() error) (*finding, error) {
 	case f != nil && f.agree && len(f.pieces) == len(g.pieces):
 		f.loops = f.loops || g.loops
 		return f, nil
-	case f == nil || g.weight() > f.weight()*11/10 || g.agree && !f.agree && g.weight() > f.weight()*4/5:
+	case g.better(f):
 		g.flesh(s.sig, bones)
 		return g, nil
 	}
 	return f, nil
 }
 
-// sure reports whether the loop is beyond doubt: made of blocks, with ends that agree, most of the work but not all of it.
+// better reports whether a finding in another reading of the sequence explains clearly more, or hardly less with ends that agree.
+func (f *finding) better(than *finding) bool {
+	switch {
+	case f == nil:
+		return false
+	case than == nil:
+		return true
+	}
+	return f.weight() > than.weight()*11/10 || f.agree && !than.agree && f.weight() > than.weight()*4/5
+}
+
+// sure reports whether the loop is beyond doubt: made of blocks, with ends that agree, most of the work but not all of it, and no work like
+// that of its steps outside.
 func (f *finding) sure() bool {
-	if f == nil || !f.loops || !f.agree || 2*f.time <= f.total {
+	if f == nil || !f.loops || !f.agree || 2*f.time <= f.total || 20*f.spilt > f.time {
 		return false
 	}
 	inside := 0
@@ -79,6 +103,24 @@ func (f *finding) sure() bool {
 		inside += p.to - p.from
 	}
 	return len(f.pieces) > 2 || len(f.lane)-inside >= fewKernels
+}
+
+// spill returns the GPU time outside the steps of kernels that by name are theirs.
+func (f *finding) spill() (sum time.Duration) {
+	inside := make([]bool, len(f.lane))
+	theirs := map[string]bool{}
+	for _, p := range f.pieces {
+		for i := p.from; i < p.to; i++ {
+			inside[i] = true
+			theirs[f.events[f.lane[i]].Name] = true
+		}
+	}
+	for i, id := range f.lane {
+		if g := &f.events[id]; !inside[i] && theirs[g.Name] {
+			sum += g.Dur
+		}
+	}
+	return sum
 }
 
 // A search looks for the loop of steps in a lane of a trace.
@@ -98,14 +140,18 @@ func (s *search) at(positions []int32) (*finding, error) {
 	if err := n.findLevels(s.stop, s.distinct); err != nil {
 		return nil, err
 	}
-	isCopy := s.kinds(n)
+	s.kinds(n)
 	f := &finding{events: s.t.GPU, lane: s.lane, total: n.before[len(n.tok)]}
 	fo, c := n.sing(s.distinct)
 	if c == nil {
 		return nil, nil
 	}
-	ta := &tailor{folded: fo, c: c, isCopy: isCopy}
+	ta := &tailor{folded: fo, c: c}
 	f.pieces = ta.cut()
+	for i := range f.pieces {
+		p := &f.pieces[i]
+		p.from, p.to = fo.at[p.from], fo.at[p.to]
+	}
 	f.agree, f.loops = ta.sure, c.runs
 	f.rivalled = 5*c.rival > 4*c.weight()
 	var lengths []int
@@ -120,20 +166,22 @@ func (s *search) at(positions []int32) (*finding, error) {
 	steps.lag, steps.time = slices.Max(lengths), f.time
 	f.loops = f.loops || n.inner(&steps)
 	f.inside = n.subPeriods(f.pieces)
+	if len(positions) == len(s.lane) {
+		f.spilt = f.spill()
+	}
 	return f, nil
 }
 
-// kinds tells by signature which events are copies, and notes in n which are convolutions.
-func (s *search) kinds(n *nest) (isCopy []bool) {
-	isCopy, n.conv = make([]bool, s.distinct), make([]bool, s.distinct)
+// kinds notes in n which signatures are copies and which are convolutions.
+func (s *search) kinds(n *nest) {
+	n.copied, n.conv = make([]bool, s.distinct), make([]bool, s.distinct)
 	seen := make([]bool, s.distinct)
 	for i, id := range s.lane {
 		if k := s.sig[i]; !seen[k] {
 			g := &s.t.GPU[id]
-			seen[k], isCopy[k], n.conv[k] = true, g.Kind != trace.Kernel, convolution(g.Name)
+			seen[k], n.copied[k], n.conv[k] = true, g.Kind != trace.Kernel, convolution(g.Name)
 		}
 	}
-	return isCopy
 }
 
 // weight ranks what is found in the sequence and in its skeleton.

@@ -159,10 +159,11 @@ func (f *folded) swallows(c *chorus, open []bool) bool {
 
 // A chorus is a set of units that sound together: each occurs once in every iteration of a loop, in the same order.
 type chorus struct {
-	members [][]int // positions in the folded sequence, by member; the first member leads each iteration
-	begin   []int   // of each iteration: position of the first member
-	end     []int   // behind the last member
-	time    time.Duration
+	members [][]int       // positions in the folded sequence, by member; the first member leads each iteration
+	begin   []int         // of each iteration: position of the first member
+	end     []int         // behind the last member
+	time    time.Duration // that recurs from one step to another
+	span    time.Duration // that recurs from one iteration to another, without what lies between iterations
 	runs    bool          // iterations hold runs of blocks
 	conv    bool          // iterations are mostly convolutions
 	rival   time.Duration // weight of the strongest loop elsewhere
@@ -230,52 +231,102 @@ func (f *folded) firm(a, b []int) bool {
 	return most <= 2*least+16
 }
 
-// settle drops members that are far from the others in the first or last iteration only, where a unit of another phase stands in for
-// theirs, and sums up the iterations. It reports whether a chorus of two members or more is left.
+// settle drops members for which a unit of another phase stands in in the first or last iteration, and sums up the iterations. It reports whether a
+// chorus of two members or more is left.
 func (c *chorus) settle(f *folded) bool {
 	n := len(c.members[0])
-	gap := func(a, b []int, k int) int { return f.at[b[k]] - f.at[a[k]] }
-	for len(c.members) > 2 {
-		var rest []int
-		for k := 1; k < n; k++ {
-			rest = append(rest, gap(c.members[0], c.members[1], k))
-		}
-		if gap(c.members[0], c.members[1], 0) <= max(64, 2*slices.Max(rest)+8) {
-			break
-		}
+	for len(c.members) > 2 && f.standsIn(c.members[0], c.members[1], 0) {
 		c.members = c.members[1:]
 	}
 	slices.SortStableFunc(c.members[1:], func(a, b []int) int { return cmp.Compare(a[n/2], b[n/2]) })
-	for m := len(c.members); m > 2; m = len(c.members) {
-		var rest []int
-		for k := range n - 1 {
-			rest = append(rest, gap(c.members[m-2], c.members[m-1], k))
-		}
-		if gap(c.members[m-2], c.members[m-1], n-1) <= max(64, 2*slices.Max(rest)+8) {
-			break
-		}
+	for m := len(c.members); m > 2 && f.standsIn(c.members[m-2], c.members[m-1], n-1); m = len(c.members) {
 		c.members = c.members[:m-1]
 	}
 	if first := f.tok[c.members[0][0]]; len(c.members) < 2 && (first < f.solid || int(first) >= f.n-len(f.levels)) {
 		return false // one unit alone is no loop, unless it is a whole pass
 	}
-	var runs time.Duration
 	for k := range n {
 		b, e := c.members[0][k], 0
 		for _, m := range c.members {
 			e = max(e, m[k]+1)
 		}
 		c.begin, c.end = append(c.begin, b), append(c.end, e)
-		c.time += f.time(b, e)
-		for i := b; i < e; i++ {
-			if f.tok[i] >= f.runs {
-				runs += f.time(i, i+1)
+	}
+	c.explain(f)
+	c.conv = 2*f.convolved(c.begin[n/2], c.end[n/2]) >= f.time(c.begin[n/2], c.end[n/2])
+	return true
+}
+
+// standsIn reports whether what lies between members a and b in iteration k is unlike what lies between them in the others: far more, or
+// nothing of it.
+func (f *folded) standsIn(a, b []int, k int) bool {
+	far := 0
+	times := map[int32]int{} // in how many other iterations a unit lies between them
+	for i := range a {
+		if i == k {
+			continue
+		}
+		far = max(far, f.at[b[i]]-f.at[a[i]])
+		// members after the first need not keep their order
+		for _, t := range distinct(f.tok[a[i]+1 : max(a[i]+1, b[i])]) {
+			times[t]++
+		}
+	}
+	if f.at[b[k]]-f.at[a[k]] > max(64, 2*far+8) {
+		return true
+	}
+	here := f.tok[a[k]+1 : max(a[k]+1, b[k])]
+	if slices.ContainsFunc(here, func(t int32) bool { return times[t] > 0 }) {
+		return false
+	}
+	for _, n := range times {
+		if 2*n >= len(a)-1 {
+			return true
+		}
+	}
+	return false
+}
+
+func distinct(tok []int32) []int32 {
+	s := slices.Clone(tok)
+	slices.Sort(s)
+	return slices.Compact(s)
+}
+
+// explain cuts the sequence into steps at the chorus and sums up what these account for.
+func (c *chorus) explain(f *folded) {
+	own := make([]piece, c.size())
+	for k := range own {
+		own[k] = piece{from: c.begin[k], to: c.end[k]}
+	}
+	c.span, _ = f.recurring(own)
+	var runs time.Duration
+	c.time, runs = f.recurring((&tailor{folded: f, c: c}).cut())
+	c.runs = 3*runs >= c.time
+}
+
+// recurring returns the GPU time in the pieces of what recurs from one to another, and that of runs among it. What only one of them holds is
+// not of the loop, even if two members happen to stand around it.
+func (f *folded) recurring(pieces []piece) (all, runs time.Duration) {
+	last := make([]int, f.n) // 1 + the last piece that holds the token; recurs from the second one on
+	recurs := make([]bool, f.n)
+	for k, p := range pieces {
+		for _, t := range f.tok[p.from:p.to] {
+			recurs[t] = recurs[t] || last[t] > 0 && last[t] != k+1
+			last[t] = k + 1
+		}
+	}
+	for _, p := range pieces {
+		for i := p.from; i < p.to; i++ {
+			if t := f.tok[i]; recurs[t] {
+				all += f.time(i, i+1)
+				if t >= f.runs {
+					runs += f.time(i, i+1)
+				}
 			}
 		}
 	}
-	c.runs = 3*runs >= c.time
-	c.conv = 2*f.convolved(c.begin[n/2], c.end[n/2]) >= f.time(c.begin[n/2], c.end[n/2])
-	return true
+	return all, runs
 }
 
 // convolved returns the GPU time of convolutions among units [from, to).
@@ -305,12 +356,7 @@ func (c *chorus) weight() time.Duration {
 // coarsest that holds no decoder.
 func (f *folded) passes() *chorus {
 	all := f.choruses()
-	var best *chorus
-	for _, c := range all {
-		if best == nil || c.weight() > best.weight() || c.weight() == best.weight() && len(c.members) > len(best.members) {
-			best = c
-		}
-	}
+	best := strongest(all)
 	for best != nil {
 		var down *chorus
 		for _, c := range all {
@@ -326,6 +372,20 @@ func (f *folded) passes() *chorus {
 	}
 	if best != nil {
 		best.rival = rival(all, best)
+	}
+	return best
+}
+
+// strongest returns the chorus of most weight; of those that nearly have it, the one with least between its iterations.
+func strongest(all []*chorus) (best *chorus) {
+	var most time.Duration
+	for _, c := range all {
+		most = max(most, c.weight())
+	}
+	for _, c := range all {
+		if 50*c.weight() >= 49*most && (best == nil || c.span > best.span) {
+			best = c
+		}
 	}
 	return best
 }

@@ -2,41 +2,51 @@ package split_test
 
 import (
 	"errors"
+	"flag"
 	"testing"
 
 	"github.com/ditlens/ditlens/split"
 )
 
+var (
+	scenes = flag.Int("scenes", 24, "scenes of each family that TestGeneratedScenes plays")
+	seed   = flag.Uint64("seed", 0, "seed of the first of them")
+)
+
 // TestGeneratedScenes runs the autocorrelation on random pipelines. At least 99 % must be split exactly, event by event; the
-// rest should be given up, not be wrong (one scene in two hundred: a two-step model of two blocks beside a larger encoder).
+// rest must be given up, not be wrong.
 func TestGeneratedScenes(t *testing.T) {
-	const perFamily = 24
-	exact, unsure, wrong := 0, 0, 0
+	total, exact, unsure, wrong := 0, 0, 0, 0
 	for _, family := range families {
-		for i := range perFamily {
-			s := randomScene(family, uint64(i))
+		e, u, w := exact, unsure, wrong
+		for i := range *scenes {
+			s := randomScene(family, *seed+uint64(i))
 			tr, truth, noise := s.make()
 			r, err := split.Autocorrelation{}.Split(t.Context(), &split.Input{Trace: tr})
 			var no *split.NoSteadyStateError
+			total++
 			switch {
+			case errors.As(err, &no) && s.other != "":
+				exact++
+				continue
 			case errors.As(err, &no):
 				unsure++
-				t.Logf("%s/%d: %v: %+v", family, i, err, s)
+				t.Logf("%s/%d given up: %v: %+v", family, s.seed, err, s)
 				continue
 			case err != nil:
 				t.Fatal(err)
 			}
-			if got := agreement(r, truth, noise); got != "exact" {
+			if got := agreement(s, r, truth, noise); got != "exact" {
 				wrong++
-				t.Logf("%s/%d: %s, confidence %.2f: %+v", family, i, got, r.Confidence, s)
+				t.Logf("%s/%d wrong: %s, confidence %.2f: %+v", family, s.seed, got, r.Confidence, s)
 				continue
 			}
 			exact++
 		}
+		t.Logf("%-9s %d exact, %d given up, %d wrong", family, exact-e, unsure-u, wrong-w)
 	}
-	total := exact + unsure + wrong
 	t.Logf("%d scenes: %d exact, %d given up, %d wrong", total, exact, unsure, wrong)
-	if 100*exact < 99*total || 200*wrong > total {
+	if 100*exact < 99*total || wrong > 0 {
 		t.Errorf("%d of %d scenes exact, %d given up, %d wrong", exact, total, unsure, wrong)
 	}
 }

@@ -22,6 +22,7 @@ type nest struct {
 	tok    []int32
 	before []time.Duration // len(tok)+1 prefix sums, of all events up to the position
 	levels []level         // by lag
+	copied []bool          // by token: a copy
 	conv   []bool          // by token: a convolution, as far as names tell
 	solid  int32           // tokens from here on stand for a run of blocks, or for a whole pass
 }

@@ -33,15 +33,17 @@ const (
 // A tailor cuts a folded sequence into steps at the seams of a chorus.
 type tailor struct {
 	*folded
-	c      *chorus
-	isCopy []bool // by token
-	seams  []seam
-	model  seam // a typical boundary
-	lead   int  // units of a boundary that are head
-	trail  int  // units of a boundary that are tail
-	sure   bool // both ends of the loop agree
+	c     *chorus
+	seams []seam
+	model seam // a typical boundary
+	lead  int  // units of a boundary that are head
+	trail int  // units of a boundary that are tail
+	sure  bool // both ends of the loop agree
+	less  bool // the trace begins with the end of one more step
+	more  bool // the trace ends with the beginning of one more step
 }
 
+// cut returns the steps, in units.
 func (t *tailor) cut() []piece {
 	n := t.c.size()
 	for k := range n - 1 {
@@ -72,11 +74,7 @@ func (t *tailor) cut() []piece {
 	}
 	p.to, p.image = t.stop(n-1), image
 	out = append(out, p)
-	t.ends(out)
-	for i := range out {
-		out[i].from, out[i].to = t.at[out[i].from], t.at[out[i].to]
-	}
-	return out
+	return t.ends(out)
 }
 
 // work returns the kernels of a seam and their GPU time, without copies.
@@ -127,7 +125,7 @@ func (t *tailor) part() {
 	}
 }
 
-func (t *tailor) copies(x int32) bool { return int(x) < len(t.isCopy) && t.isCopy[x] }
+func (t *tailor) copies(x int32) bool { return int(x) < len(t.copied) && t.copied[x] }
 
 // join finds the seams within steps. When a step takes several passes, every so many seams hold the scheduler's work and the
 // others do not. That the last step of the loop ends with it too tells it from what happens once, as in a first step.
@@ -197,7 +195,8 @@ func (t *tailor) join() {
 	}
 }
 
-// fit finds how much of a boundary is head and how much is tail.
+// fit finds how much of a boundary is head and how much is tail. What precedes the first step and follows the last may be of the loop as far
+// as it is like a boundary, unless the trace begins or ends there: a step may then be cut.
 func (t *tailor) fit() {
 	t.model = t.typical()
 	usual := t.model.to - t.model.from
@@ -206,29 +205,41 @@ func (t *tailor) fit() {
 		return
 	}
 	first, last := 0, t.c.size()-1
-	i, lead := t.before(first)
-	j, trail := t.behind(last, 0)
+	i, lead := t.before(first, t.near(first, 1))
+	j, trail := t.behind(last, 0, t.near(last, -1))
 	if lead+trail < usual { // the head ends the tail, which makes it easier to find
-		j, trail = t.behind(last, lead)
+		j, trail = t.behind(last, lead, t.near(last, -1))
 	}
 	for k, s := range t.seams {
 		if s.kind == apart {
-			_, l := t.before(k + 1)
-			_, r := t.behind(k, 0)
+			_, l := t.before(k+1, t.model)
+			_, r := t.behind(k, 0, t.model)
 			lead, trail = max(lead, l), max(trail, r)
 		}
 	}
 	rest := usual - lead - trail
+	begins, ends := i == 0, j == len(t.tok)
+	if begins && ends { // that which begins or ends within a run of blocks is cut
+		s := t.near(first, 1)
+		begins = t.cutBefore(t.align(t.c.begin[first]-1, s.to-1, -1, s.from))
+		ends = !begins
+	}
+	if rest < 0 { // one more step, unless it is but a few kernels that other phases launch too
+		begins = begins && t.works(0, t.c.begin[first]-usual+trail)
+		ends = ends && t.works(t.c.end[last]+usual-lead, len(t.tok))
+	}
 	switch {
 	case rest == 0:
 		t.sure = true
+	case ends: // the trace ends within the last step, or within one more
+		t.more = rest < 0
+		trail = usual - lead
+	case begins: // it begins within the first step, or within one more
+		t.less = rest < 0
+		lead = usual - trail
 	case rest < 0 && lead < usual && trail < usual, rest < 0 && lead == usual:
 		lead = usual - trail
 	case rest < 0:
-		trail = usual - lead
-	case i == 0: // the trace begins within the first step
-		lead = usual - trail
-	case j == len(t.tok):
 		trail = usual - lead
 	case rest <= 2: // differs from seam to seam, as copies do whose variant depends on alignment: to the head
 		lead += rest
@@ -237,6 +248,28 @@ func (t *tailor) fit() {
 		lead = usual - trail
 	}
 	t.lead, t.trail = lead, trail
+}
+
+// works reports whether units hold a part of the model: more than a few of a step's small kernels.
+func (t *tailor) works(from, to int) bool {
+	k := (t.c.size() - 2) / 2
+	return from < to && 50*t.folded.time(from, to) > t.folded.time(t.c.begin[k], t.c.begin[k+1])
+}
+
+// near returns the boundary next to iteration k in a direction if it is as long as the typical one, else that.
+func (t *tailor) near(k, dir int) seam {
+	if dir < 0 {
+		k--
+	}
+	for ; k >= 0 && k < len(t.seams) && t.seams[k].kind != apart; k += dir {
+		if s := t.seams[k]; s.kind == boundary {
+			if s.to-s.from == t.model.to-t.model.from && !t.holdsStray(s) {
+				return s
+			}
+			break
+		}
+	}
+	return t.model
 }
 
 // typical returns the boundary that most boundaries are equal to, a later one rather than an earlier one, and rather one without copies
@@ -277,20 +310,45 @@ func (t *tailor) align(i, j, dir, bound int) (int, int) {
 	return a.extend(i, j, dir, bound)
 }
 
-// before returns where a head like the model's begins in front of iteration k, and how much of the model it is.
-func (t *tailor) before(k int) (at, lead int) {
-	i, j := t.align(t.c.begin[k]-1, t.model.to-1, -1, t.model.from)
-	return i, t.model.to - j
+// before returns where a head like that of a boundary begins in front of iteration k, and how much of the boundary it is.
+func (t *tailor) before(k int, s seam) (at, lead int) {
+	i, j := t.align(t.c.begin[k]-1, s.to-1, -1, s.from)
+	if k == 0 && t.cutBefore(i, j) {
+		i = 0
+	}
+	return i, s.to - j
 }
 
-// behind returns where a tail like the model's ends behind iteration k, and how much of the model it is, if so much of it is head.
-func (t *tailor) behind(k, lead int) (at, trail int) {
-	bound := t.model.to
-	if lead < t.model.to-t.model.from {
+// behind returns where a tail like that of a boundary ends behind iteration k, and how much of the boundary it is, if so much of it is head.
+func (t *tailor) behind(k, lead int, s seam) (at, trail int) {
+	bound := s.to
+	if lead < s.to-s.from {
 		bound -= lead
 	}
-	i, j := t.align(t.c.end[k], t.model.from, 1, bound)
-	return i, j - t.model.from
+	i, j := t.align(t.c.end[k], s.from, 1, bound)
+	if k+1 == t.c.size() && t.cutBehind(i, j) {
+		i = len(t.tok)
+	}
+	return i, j - s.from
+}
+
+// cutBefore reports whether all that the trace holds before unit i is as what precedes unit j, as far as it goes: less than the unit
+// there, which is a run of blocks.
+func (t *tailor) cutBefore(i, j int) bool {
+	if i <= 0 || j <= 0 || i >= j {
+		return false
+	}
+	n := t.at[i]
+	return n < t.at[j]-t.at[j-1] && slices.Equal(t.nest.tok[:n], t.nest.tok[t.at[j]-n:t.at[j]])
+}
+
+// cutBehind reports the same of what the trace holds from unit i on, and what unit j begins with.
+func (t *tailor) cutBehind(i, j int) bool {
+	if i >= len(t.tok) || j >= i {
+		return false
+	}
+	n := len(t.nest.tok) - t.at[i]
+	return n < t.at[j+1]-t.at[j] && slices.Equal(t.nest.tok[t.at[i]:], t.nest.tok[t.at[j]:t.at[j]+n])
 }
 
 // start returns where the first step of an image begins, whose first pass is iteration k.
@@ -298,9 +356,13 @@ func (t *tailor) start(k int) int {
 	if t.model.to == t.model.from {
 		return t.c.begin[k]
 	}
-	i, j := t.align(t.c.begin[k]-1, t.model.to-1, -1, t.model.to-t.lead)
-	if short := j - (t.model.to - t.lead); short <= 2 { // see fit
-		i -= t.vary(i, j, short)
+	s := t.near(k, 1)
+	i, j := t.align(t.c.begin[k]-1, s.to-1, -1, s.to-t.lead)
+	if k == 0 && j > s.to-t.lead && t.cutBefore(i, j) {
+		return 0
+	}
+	if short := j - (s.to - t.lead); short <= 2 { // see fit
+		i -= t.vary(i, t.model.to-(s.to-j), short)
 	}
 	return max(i, 0)
 }
@@ -335,17 +397,28 @@ func (t *tailor) stop(k int) int {
 	if model.to == model.from {
 		return t.c.end[k]
 	}
-	i, _ := t.align(t.c.end[k], model.from, 1, model.to-t.lead)
+	i, j := t.align(t.c.end[k], model.from, 1, model.to-t.lead)
+	if k+1 < t.c.size() {
+		return min(i, t.c.begin[k+1])
+	}
+	if j < model.to-t.lead && t.cutBehind(i, j) {
+		return len(t.tok)
+	}
 	return i
 }
 
-// divide returns where the step before a boundary ends and the one behind it begins. Copies between them that other boundaries do not
-// have are of neither.
+// divide returns where the step before a boundary ends and the one behind it begins: behind a whole tail, or else before as much as
+// is head. Copies between them that other boundaries do not have are of neither.
 func (t *tailor) divide(s seam) (end, begin int) {
+	stray := func(i int) bool { return t.copies(t.tok[i]) && !t.usual(t.tok[i]) }
+	tail := t.tok[t.model.from : t.model.from+t.trail]
+	if at := s.from + len(tail); at < s.to-t.lead && slices.Equal(t.tok[s.from:at], tail) {
+		for begin = at; begin < s.to-t.lead && stray(begin); begin++ {
+		}
+		return at, begin
+	}
 	begin = max(s.from, s.to-t.lead)
-	end = begin
-	for end > s.from && t.copies(t.tok[end-1]) && !t.usual(t.tok[end-1]) {
-		end--
+	for end = begin; end > s.from && stray(end-1); end-- {
 	}
 	return end, begin
 }
@@ -369,14 +442,22 @@ func (t *tailor) usual(x int32) bool {
 	return 2*n >= all
 }
 
-// ends marks the first and last step if the trace holds a part of them only.
-func (t *tailor) ends(ps []piece) {
-	if ps[0].from == 0 {
-		_, j := t.before(0)
-		ps[0].whole = t.model.from == t.model.to || j >= t.lead
+// ends adds the steps of which the trace holds one end only, and marks the first and the last step if it holds a part of them only.
+func (t *tailor) ends(ps []piece) []piece {
+	if t.less && ps[0].from > 0 {
+		ps = slices.Insert(ps, 0, piece{to: ps[0].from, passes: 1})
 	}
-	if ps[len(ps)-1].to == len(t.tok) {
-		_, j := t.behind(t.c.size()-1, t.lead)
-		ps[len(ps)-1].whole = t.model.from == t.model.to || j >= t.trail
+	if last := ps[len(ps)-1]; t.more && last.to < len(t.tok) {
+		ps = append(ps, piece{from: last.to, to: len(t.tok), passes: 1, image: last.image})
 	}
+	if p := &ps[0]; p.from == 0 && p.whole {
+		_, lead := t.before(0, t.near(0, 1))
+		p.whole = t.model.from == t.model.to || lead >= t.lead
+	}
+	if p := &ps[len(ps)-1]; p.to == len(t.tok) && p.whole {
+		n := t.c.size() - 1
+		_, trail := t.behind(n, t.lead, t.near(n, -1))
+		p.whole = t.model.from == t.model.to || trail >= t.trail
+	}
+	return ps
 }

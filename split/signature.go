@@ -43,6 +43,22 @@ func refine(t *trace.Trace, ids []trace.GPUID, sig []int32) (fine []int32, disti
 	return fine, len(known), len(known) > len(coarse)
 }
 
+// names numbers events by name alone: a batch of half the size launches the same kernels on other grids.
+func names(t *trace.Trace, ids []trace.GPUID) (sig []int32, distinct int) {
+	known := make(map[string]int32)
+	sig = make([]int32, len(ids))
+	for i, id := range ids {
+		name := t.GPU[id].Name
+		n, seen := known[name]
+		if !seen {
+			n = int32(len(known))
+			known[name] = n
+		}
+		sig[i] = n
+	}
+	return sig, len(known)
+}
+
 // shapes numbers the shapes of arguments.
 type shapes struct {
 	known map[string]int32
