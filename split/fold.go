@@ -10,10 +10,11 @@ import (
 // tail and a few runs, so that a unit of a step occurs about once in each step: also when steps differ in length.
 type folded struct {
 	*nest
-	tok  []int32 // of each unit; a run has the number of its loop behind the signatures
-	at   []int   // where the unit begins in the sequence; one more for the end
-	runs int32   // first token of a run
-	n    int     // distinct tokens
+	tok  []int32         // of each unit; a run has the number of its loop behind the signatures
+	at   []int           // where the unit begins in the sequence; one more for the end
+	runs int32           // first token of a run
+	n    int             // distinct tokens
+	each []time.Duration // see unitTimes
 }
 
 func (f *folded) time(from, to int) time.Duration { return f.before[f.at[to]] - f.before[f.at[from]] }
@@ -164,6 +165,7 @@ type chorus struct {
 	end     []int         // behind the last member
 	time    time.Duration // that recurs from one step to another
 	span    time.Duration // that recurs from one iteration to another, without what lies between iterations
+	same    int           // most steps that hold the same units
 	runs    bool          // iterations hold runs of blocks
 	conv    bool          // iterations are mostly convolutions
 	rival   time.Duration // weight of the strongest loop elsewhere
@@ -299,34 +301,86 @@ func (c *chorus) explain(f *folded) {
 	for k := range own {
 		own[k] = piece{from: c.begin[k], to: c.end[k]}
 	}
-	c.span, _ = f.recurring(own)
+	c.span, _ = f.alike(own)
+	steps := (&tailor{folded: f, c: c}).cut()
+	c.time, c.same = f.alike(steps)
 	var runs time.Duration
-	c.time, runs = f.recurring((&tailor{folded: f, c: c}).cut())
-	c.runs = 3*runs >= c.time
-}
-
-// recurring returns the GPU time in the pieces of what recurs from one to another, and that of runs among it. What only one of them holds is
-// not of the loop, even if two members happen to stand around it.
-func (f *folded) recurring(pieces []piece) (all, runs time.Duration) {
-	last := make([]int, f.n) // 1 + the last piece that holds the token; recurs from the second one on
-	recurs := make([]bool, f.n)
-	for k, p := range pieces {
-		for _, t := range f.tok[p.from:p.to] {
-			recurs[t] = recurs[t] || last[t] > 0 && last[t] != k+1
-			last[t] = k + 1
-		}
-	}
-	for _, p := range pieces {
+	for _, p := range steps {
 		for i := p.from; i < p.to; i++ {
-			if t := f.tok[i]; recurs[t] {
-				all += f.time(i, i+1)
-				if t >= f.runs {
-					runs += f.time(i, i+1)
-				}
+			if f.tok[i] >= f.runs {
+				runs += f.time(i, i+1)
 			}
 		}
 	}
-	return all, runs
+	c.runs = 3*runs >= c.time
+}
+
+// alike returns the GPU time of the pieces that is accounted for by the likeness of each to one nearby, less what that has and it has not; and how
+// many of them hold the same units as the most. What happens once is not of the loop, even if two members happen to stand around it, and
+// pieces that have nothing to do with the loop differ in what they hold of it.
+func (f *folded) alike(pieces []piece) (sum time.Duration, same int) {
+	const reach = 8 // a cached step may be that far from the next of its kind
+	bags := make([]bag, len(pieces))
+	hash := make([]uint64, len(pieces))
+	equal := map[uint64]int{}
+	for k, p := range pieces {
+		bags[k] = newBag(f.tok[p.from:p.to])
+		hash[k] = bags[k].hash()
+		equal[hash[k]]++
+		same = max(same, equal[hash[k]])
+	}
+	each := f.unitTimes()
+	for k, p := range pieces {
+		all := f.time(p.from, p.to)
+		if equal[hash[k]] > 1 {
+			sum += all
+			continue
+		}
+		var best time.Duration
+		for j := max(0, k-reach); j <= min(len(pieces)-1, k+reach); j++ {
+			if j != k {
+				best = max(best, all-bags[k].difference(bags[j], each))
+			}
+		}
+		sum += best
+	}
+	return sum, same
+}
+
+// unitTimes returns the mean GPU time of a unit, by token.
+func (f *folded) unitTimes() []time.Duration {
+	if f.each == nil {
+		f.each = make([]time.Duration, f.n)
+		n := make([]int, f.n)
+		for i, t := range f.tok {
+			f.each[t] += f.time(i, i+1)
+			n[t]++
+		}
+		for t := range f.each {
+			f.each[t] /= time.Duration(max(1, n[t]))
+		}
+	}
+	return f.each
+}
+
+// difference returns the time of what only one of two bags holds, by the time of each token.
+func (b bag) difference(c bag, each []time.Duration) (sum time.Duration) {
+	i, j := 0, 0
+	for i < len(b) || j < len(c) {
+		switch {
+		case j == len(c) || i < len(b) && b[i].sig < c[j].sig:
+			sum += time.Duration(b[i].count) * each[b[i].sig]
+			i++
+		case i == len(b) || c[j].sig < b[i].sig:
+			sum += time.Duration(c[j].count) * each[c[j].sig]
+			j++
+		default:
+			sum += time.Duration(max(b[i].count-c[j].count, c[j].count-b[i].count)) * each[b[i].sig]
+			i++
+			j++
+		}
+	}
+	return sum
 }
 
 // convolved returns the GPU time of convolutions among units [from, to).
@@ -360,9 +414,14 @@ func (f *folded) passes() *chorus {
 	for best != nil {
 		var down *chorus
 		for _, c := range all {
-			if c.size() >= best.size()*5/4+1 && 4*len(c.members) >= len(best.members) && 5*f.shared(best, c) >= 2*best.time &&
-				(c.runs || f.decodes(best, c)) && (down == nil || len(c.members) > len(down.members)) {
-				down = c
+			if c.size() < best.size()*5/4+1 || 4*len(c.members) < len(best.members) {
+				continue
+			}
+			share := f.shared(best, c)
+			if c.runs && 5*share >= 2*best.time || 5*share >= best.time && f.decodes(best, c) {
+				if down == nil || c.time > down.time || c.time == down.time && len(c.members) > len(down.members) {
+					down = c
+				}
 			}
 		}
 		if down == nil {
@@ -426,7 +485,24 @@ func (f *folded) decodes(out, in *chorus) bool {
 	}
 	convOut, all := sum(out)
 	convIn, _ := sum(in)
-	return !in.conv && 20*(convOut-convIn) > all && f.apart(out, in)
+	return !in.conv && 100*(convOut-convIn) > all && 2*in.same >= in.size() && f.apart(out, in) && f.coherent(out, in)
+}
+
+// coherent reports whether the iterations of in within one of out follow each other with next to nothing between them, as steps do. The blocks
+// of a U-net have convolutions between them.
+func (f *folded) coherent(out, in *chorus) bool {
+	var inside, between time.Duration
+	k := 0
+	for i := range in.begin {
+		for k < len(out.end) && out.end[k] <= in.begin[i] {
+			k++
+		}
+		inside += f.time(in.begin[i], in.end[i])
+		if k < len(out.end) && i+1 < len(in.begin) && in.begin[i+1] < out.end[k] {
+			between += f.time(in.end[i], in.begin[i+1])
+		}
+	}
+	return 10*between <= inside
 }
 
 // apart reports whether iterations of out hold more than iterations of in and the few kernels of a scheduler: encoders and a decoder, which

@@ -90,11 +90,11 @@ func (t *tailor) work(s seam) (kernels int, time time.Duration) {
 
 // part finds the seams between images: long ones, filled with work that is also done before or after all steps.
 func (t *tailor) part() {
-	lengths := make([]int, len(t.seams))
+	lengths, times := make([]int, len(t.seams)), make([]time.Duration, len(t.seams))
 	for k, s := range t.seams {
-		lengths[k], _ = t.work(s)
+		lengths[k], times[k] = t.work(s)
 	}
-	usual := median(lengths)
+	usual, usually := median(lengths), median(times)
 	outside := make([]bool, t.folded.n)
 	around := 0
 	for i, s := range t.tok {
@@ -103,13 +103,10 @@ func (t *tailor) part() {
 			around += t.at[i+1] - t.at[i]
 		}
 	}
-	n := t.c.size()
-	pass := t.folded.time(t.c.begin[n/2], t.c.end[n/2])
-	iteration := t.at[t.c.end[n/2]] - t.at[t.c.begin[n/2]]
+	pass, iteration := t.period()
 	for k := range t.seams {
 		s := &t.seams[k]
-		_, busy := t.work(*s)
-		if lengths[k] < usual+fewKernels || lengths[k] < usual+64 && 7*busy < pass {
+		if lengths[k] < usual+fewKernels || lengths[k] < usual+64 && 7*(times[k]-usually) < pass {
 			continue // a scheduler's work
 		}
 		like := 0
@@ -140,7 +137,7 @@ func (t *tailor) join() {
 		return
 	}
 	least, most := slices.Min(lengths), slices.Max(lengths)
-	if most < 2*least+2 {
+	if most < least+2 {
 		return
 	}
 	short := make(map[int32]bool) // what occurs in the shortest seams
@@ -211,7 +208,7 @@ func (t *tailor) fit() {
 		j, trail = t.behind(last, lead, t.near(last, -1))
 	}
 	for k, s := range t.seams {
-		if s.kind == apart {
+		if s.kind == apart && lead+trail != usual {
 			_, l := t.before(k+1, t.model)
 			_, r := t.behind(k, 0, t.model)
 			lead, trail = max(lead, l), max(trail, r)
@@ -250,10 +247,21 @@ func (t *tailor) fit() {
 	t.lead, t.trail = lead, trail
 }
 
+// period returns the GPU time and the kernels from one iteration to the next, as they mostly are.
+func (t *tailor) period() (time.Duration, int) {
+	var times []time.Duration
+	var kernels []int
+	for k := range t.seams {
+		times = append(times, t.folded.time(t.c.begin[k], t.c.begin[k+1]))
+		kernels = append(kernels, t.at[t.c.begin[k+1]]-t.at[t.c.begin[k]])
+	}
+	return median(times), median(kernels)
+}
+
 // works reports whether units hold a part of the model: more than a few of a step's small kernels.
 func (t *tailor) works(from, to int) bool {
-	k := (t.c.size() - 2) / 2
-	return from < to && 50*t.folded.time(from, to) > t.folded.time(t.c.begin[k], t.c.begin[k+1])
+	step, _ := t.period()
+	return from < to && 50*t.folded.time(from, to) > step
 }
 
 // near returns the boundary next to iteration k in a direction if it is as long as the typical one, else that.
@@ -332,23 +340,18 @@ func (t *tailor) behind(k, lead int, s seam) (at, trail int) {
 	return i, j - s.from
 }
 
-// cutBefore reports whether all that the trace holds before unit i is as what precedes unit j, as far as it goes: less than the unit
-// there, which is a run of blocks.
+// cutBefore reports whether all that the trace holds before unit i is as what precedes unit j, and less than a step of it.
 func (t *tailor) cutBefore(i, j int) bool {
-	if i <= 0 || j <= 0 || i >= j {
-		return false
-	}
-	n := t.at[i]
-	return n < t.at[j]-t.at[j-1] && slices.Equal(t.nest.tok[:n], t.nest.tok[t.at[j]-n:t.at[j]])
+	n := t.at[max(i, 0)]
+	_, step := t.period()
+	return n > 0 && n < step && n <= t.at[max(j, 0)] && slices.Equal(t.nest.tok[:n], t.nest.tok[t.at[j]-n:t.at[j]])
 }
 
-// cutBehind reports the same of what the trace holds from unit i on, and what unit j begins with.
+// cutBehind reports the same of what the trace holds from unit i on, and what follows unit j.
 func (t *tailor) cutBehind(i, j int) bool {
-	if i >= len(t.tok) || j >= i {
-		return false
-	}
-	n := len(t.nest.tok) - t.at[i]
-	return n < t.at[j+1]-t.at[j] && slices.Equal(t.nest.tok[t.at[i]:], t.nest.tok[t.at[j]:t.at[j]+n])
+	n := len(t.nest.tok) - t.at[min(i, len(t.tok))]
+	_, step := t.period()
+	return n > 0 && n < step && t.at[j]+n <= len(t.nest.tok) && slices.Equal(t.nest.tok[t.at[i]:], t.nest.tok[t.at[j]:t.at[j]+n])
 }
 
 // start returns where the first step of an image begins, whose first pass is iteration k.
