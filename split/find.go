@@ -20,6 +20,7 @@ type finding struct {
 	forwards int           // most passes a step, as far as seen
 	agree    bool          // both ends of the loop agree on the boundaries
 	rivalled bool          // a loop elsewhere holds nearly as much
+	holds    bool          // within its steps is another loop that might be the steps
 	spilt    time.Duration // GPU time outside of kernels that by name are of the steps
 	inside   []SubPeriod   // loops below the step
 	total    time.Duration
@@ -153,6 +154,7 @@ func (s *search) at(positions []int32) (*finding, error) {
 		p.from, p.to = fo.at[p.from], fo.at[p.to]
 	}
 	f.agree, f.loops = ta.sure, c.runs
+	f.holds = c.holds
 	f.rivalled = 5*c.rival > 4*c.weight()
 	var lengths []int
 	steps := level{}

@@ -106,10 +106,21 @@ func (n *nest) closed(l *level, count []int) bool {
 	return 5*own >= 3*len(inside)
 }
 
-// sing folds the sequence and returns the chorus of forward passes. When most of its members also occur inside folded runs, a run
-// was not one of blocks but of steps; it is then left open.
+// sing folds the sequence and returns the chorus of forward passes. Where most of what a folded loop holds occurs elsewhere too, as that of
+// cached steps does in the others, or most members of the chorus occur inside folded runs, a run was not one of blocks but of steps; it
+// is then left open.
 func (n *nest) sing(distinct int) (*folded, *chorus) {
 	open := make([]bool, len(n.levels))
+	f, c := n.chorus(distinct, open)
+	if f.leaks(open) {
+		if g, d := n.chorus(distinct, open); d != nil && (c == nil || d.size() > c.size() && 50*d.time >= 49*c.time) {
+			return g, d
+		}
+	}
+	return f, c
+}
+
+func (n *nest) chorus(distinct int, open []bool) (*folded, *chorus) {
 	for {
 		f := n.fold(distinct, open)
 		c := f.passes()
@@ -117,6 +128,37 @@ func (n *nest) sing(distinct int) (*folded, *chorus) {
 			return f, c
 		}
 	}
+}
+
+// leaks opens the folded loops of which at least half of what they hold also occurs outside of runs, and reports whether there are any.
+func (f *folded) leaks(open []bool) (some bool) {
+	base := int32(f.n - len(f.levels))
+	outside := make([]bool, base)
+	held := map[int32]map[int32]bool{} // loop -> what its runs hold
+	for i, t := range f.tok {
+		if t < base {
+			outside[t] = true
+			continue
+		}
+		if held[t] == nil {
+			held[t] = map[int32]bool{}
+		}
+		for _, s := range f.nest.tok[f.at[i]:f.at[i+1]] {
+			held[t][s] = true
+		}
+	}
+	for t, h := range held {
+		out := 0
+		for s := range h {
+			if outside[s] {
+				out++
+			}
+		}
+		if 2*out >= len(h) {
+			open[t-base], some = true, true
+		}
+	}
+	return some
 }
 
 // swallows opens a loop whose runs hold members of the chorus, if most members are hidden in runs.
@@ -165,9 +207,10 @@ type chorus struct {
 	end     []int         // behind the last member
 	time    time.Duration // that recurs from one step to another
 	span    time.Duration // that recurs from one iteration to another, without what lies between iterations
-	same    int           // most steps that hold the same units
+	same    int           // steps that are nearly equal to the commonest
 	runs    bool          // iterations hold runs of blocks
 	conv    bool          // iterations are mostly convolutions
+	holds   bool          // a finer loop within the iterations might be the steps
 	rival   time.Duration // weight of the strongest loop elsewhere
 }
 
@@ -316,22 +359,28 @@ func (c *chorus) explain(f *folded) {
 }
 
 // alike returns the GPU time of the pieces that is accounted for by the likeness of each to one nearby, less what that has and it has not; and how
-// many of them hold the same units as the most. What happens once is not of the loop, even if two members happen to stand around it, and
+// many of them are nearly equal to the commonest. What happens once is not of the loop, even if two members happen to stand around it, and
 // pieces that have nothing to do with the loop differ in what they hold of it.
 func (f *folded) alike(pieces []piece) (sum time.Duration, same int) {
 	const reach = 8 // a cached step may be that far from the next of its kind
 	bags := make([]bag, len(pieces))
 	hash := make([]uint64, len(pieces))
 	equal := map[uint64]int{}
+	usual := len(pieces) / 2
 	for k, p := range pieces {
 		bags[k] = newBag(f.tok[p.from:p.to])
 		hash[k] = bags[k].hash()
 		equal[hash[k]]++
-		same = max(same, equal[hash[k]])
+		if n := equal[hash[k]]; n > 1 && n >= equal[hash[usual]] {
+			usual = k
+		}
 	}
 	each := f.unitTimes()
 	for k, p := range pieces {
 		all := f.time(p.from, p.to)
+		if 100*bags[k].difference(bags[usual], each) <= all {
+			same++
+		}
 		if equal[hash[k]] > 1 {
 			sum += all
 			continue
@@ -431,6 +480,9 @@ func (f *folded) passes() *chorus {
 	}
 	if best != nil {
 		best.rival = rival(all, best)
+		best.holds = slices.ContainsFunc(all, func(c *chorus) bool {
+			return c.size() > best.size() && 5*f.shared(best, c) >= best.time && f.coherent(best, c)
+		})
 	}
 	return best
 }
@@ -485,11 +537,11 @@ func (f *folded) decodes(out, in *chorus) bool {
 	}
 	convOut, all := sum(out)
 	convIn, _ := sum(in)
-	return !in.conv && 100*(convOut-convIn) > all && 2*in.same >= in.size() && f.apart(out, in) && f.coherent(out, in)
+	return !in.conv && 100*(convOut-convIn) > all && f.apart(out, in) && f.coherent(out, in)
 }
 
-// coherent reports whether the iterations of in within one of out follow each other with next to nothing between them, as steps do. The blocks
-// of a U-net have convolutions between them.
+// coherent reports whether the iterations of in are alike and those within one of out follow each other with next to nothing between them, as
+// steps do. The blocks of a U-net have convolutions between them.
 func (f *folded) coherent(out, in *chorus) bool {
 	var inside, between time.Duration
 	k := 0
@@ -502,7 +554,7 @@ func (f *folded) coherent(out, in *chorus) bool {
 			between += f.time(in.end[i], in.begin[i+1])
 		}
 	}
-	return 10*between <= inside
+	return 10*between <= inside && 2*in.same >= in.size()
 }
 
 // apart reports whether iterations of out hold more than iterations of in and the few kernels of a scheduler: encoders and a decoder, which

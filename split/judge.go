@@ -67,7 +67,9 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 	if f.rivalled {
 		say(-0.45, "another loop elsewhere holds nearly as much GPU time")
 	}
-	if len(r.Phases) == 1 {
+	if len(r.Phases) == 1 && f.holds {
+		say(-0.6, "the loop holds all the work, and within it is another one: these may be images, and that the steps")
+	} else if len(r.Phases) == 1 {
 		say(-0.15, "nothing is launched before or after the loop that would tell what it is")
 	}
 	if why := speaksAgainst(t, r, o); why != "" {

@@ -218,7 +218,8 @@ func (t *tailor) fit() {
 	begins, ends := i == 0, j == len(t.tok)
 	if begins && ends { // that which begins or ends within a run of blocks is cut
 		s := t.near(first, 1)
-		begins = t.cutBefore(t.align(t.c.begin[first]-1, s.to-1, -1, s.from))
+		at, like := t.align(t.c.begin[first]-1, s.to-1, -1, s.from)
+		begins = t.cutBefore(at, like) || at == 0 && like < len(t.tok) && t.at[1] < t.at[like+1]-t.at[like]
 		ends = !begins
 	}
 	if rest < 0 { // one more step, unless it is but a few kernels that other phases launch too
