@@ -147,8 +147,8 @@ func (s *search) at(positions []int32) (*finding, error) {
 	if c == nil {
 		return nil, nil
 	}
-	ta := &tailor{folded: fo, c: c}
-	f.pieces = ta.cut()
+	ta := newTailor(fo, c)
+	f.pieces = ta.steps()
 	for i := range f.pieces {
 		p := &f.pieces[i]
 		p.from, p.to = fo.at[p.from], fo.at[p.to]

@@ -130,35 +130,63 @@ func (n *nest) chorus(distinct int, open []bool) (*folded, *chorus) {
 	}
 }
 
-// leaks opens the folded loops of which at least half of what they hold also occurs outside of runs, and reports whether there are any.
+// leaks opens the folded loops of which at least half of what they hold also occurs elsewhere in parts: cached steps hold what full ones begin
+// and end with. Blocks that occur elsewhere do so as a whole. It reports whether there are any such loops.
 func (f *folded) leaks(open []bool) (some bool) {
 	base := int32(f.n - len(f.levels))
-	outside := make([]bool, base)
-	held := map[int32]map[int32]bool{} // loop -> what its runs hold
+	loop := make([]int32, len(f.nest.tok)) // 1 + the loop that covers the position
+	held := map[int32]map[int32]int{}      // loop -> how often its runs hold each token
+	count := make([]int, base)
 	for i, t := range f.tok {
-		if t < base {
-			outside[t] = true
-			continue
-		}
-		if held[t] == nil {
-			held[t] = map[int32]bool{}
-		}
-		for _, s := range f.nest.tok[f.at[i]:f.at[i+1]] {
-			held[t][s] = true
+		for k := f.at[i]; k < f.at[i+1]; k++ {
+			s := f.nest.tok[k]
+			count[s]++
+			if t >= base {
+				loop[k] = 1 + t
+				if held[t] == nil {
+					held[t] = map[int32]int{}
+				}
+				held[t][s]++
+			}
 		}
 	}
 	for t, h := range held {
 		out := 0
-		for s := range h {
-			if outside[s] {
+		for s, n := range h {
+			if 10*(count[s]-n) > count[s] {
 				out++
 			}
 		}
-		if 2*out >= len(h) {
+		if 2*out >= len(h) && f.inParts(h, loop, t) {
 			open[t-base], some = true, true
 		}
 	}
 	return some
+}
+
+// inParts reports whether what a loop holds occurs outside of its runs in stretches that mostly lack a fifth of it or more.
+func (f *folded) inParts(held map[int32]int, loop []int32, t int32) bool {
+	whole, parts := 0, 0
+	here := map[int32]bool{}
+	gap := 0
+	end := func() {
+		if 5*len(here) >= 4*len(held) {
+			whole += len(here)
+		} else {
+			parts += len(here)
+		}
+		clear(here)
+	}
+	for i, s := range f.nest.tok {
+		if _, ok := held[s]; ok && loop[i] != 1+t {
+			here[s] = true
+			gap = 0
+		} else if gap++; gap > 2 && len(here) > 0 {
+			end()
+		}
+	}
+	end()
+	return parts > whole
 }
 
 // swallows opens a loop whose runs hold members of the chorus, if most members are hidden in runs.
@@ -338,14 +366,14 @@ func distinct(tok []int32) []int32 {
 	return slices.Compact(s)
 }
 
-// explain cuts the sequence into steps at the chorus and sums up what these account for.
+// explain cuts the sequence into passes at the chorus and sums up what these account for.
 func (c *chorus) explain(f *folded) {
 	own := make([]piece, c.size())
 	for k := range own {
 		own[k] = piece{from: c.begin[k], to: c.end[k]}
 	}
 	c.span, _ = f.alike(own)
-	steps := (&tailor{folded: f, c: c}).cut()
+	steps := newTailor(f, c).passes()
 	c.time, c.same = f.alike(steps)
 	var runs time.Duration
 	for _, p := range steps {
@@ -481,24 +509,37 @@ func (f *folded) passes() *chorus {
 	if best != nil {
 		best.rival = rival(all, best)
 		best.holds = slices.ContainsFunc(all, func(c *chorus) bool {
-			return c.size() > best.size() && 5*f.shared(best, c) >= best.time && f.coherent(best, c)
+			return c.size() > best.size() && 5*f.shared(best, c) >= best.time && f.coherent(best, c) && f.looped(c)
 		})
 	}
 	return best
 }
 
-// strongest returns the chorus of most weight; of those that nearly have it, the one with least between its iterations.
+// strongest returns the chorus of most weight; of those that nearly have it, one of which most steps are alike, and of these the one with
+// least between its iterations.
 func strongest(all []*chorus) (best *chorus) {
 	var most time.Duration
 	for _, c := range all {
 		most = max(most, c.weight())
 	}
+	regular := func(c *chorus) int { return rank(2*c.same >= c.size()) }
 	for _, c := range all {
-		if 50*c.weight() >= 49*most && (best == nil || c.span > best.span) {
+		if 50*c.weight() >= 49*most && (best == nil || cmp.Or(cmp.Compare(regular(c), regular(best)), cmp.Compare(c.span, best.span)) > 0) {
 			best = c
 		}
 	}
 	return best
+}
+
+// looped reports whether the steps that a chorus makes are themselves made of loops, as blocks are not.
+func (f *folded) looped(c *chorus) bool {
+	var l level
+	for _, p := range newTailor(f, c).steps() {
+		from, to := f.at[p.from], f.at[p.to]
+		l.regions = append(l.regions, region{to - from, from, to})
+		l.lag, l.time = max(l.lag, to-from), l.time+f.before[to]-f.before[from]
+	}
+	return f.inner(&l)
 }
 
 // rival returns the greatest weight of a chorus that has no time in common with best.

@@ -42,6 +42,9 @@ func TestGeneratedScenes(t *testing.T) {
 				continue
 			}
 			exact++
+			if r.Confidence < 0.7 {
+				t.Logf("LOWCONF %.2f %s/%d", r.Confidence, family, s.seed)
+			}
 		}
 		t.Logf("%-9s %d exact, %d given up, %d wrong", family, exact-e, unsure-u, wrong-w)
 	}

@@ -41,17 +41,30 @@ type tailor struct {
 	sure  bool // both ends of the loop agree
 	less  bool // the trace begins with the end of one more step
 	more  bool // the trace ends with the beginning of one more step
+
+	closes func(unit int32) bool // tells what closes a step of several passes, nil if steps have one
 }
 
-// cut returns the steps, in units.
-func (t *tailor) cut() []piece {
-	n := t.c.size()
-	for k := range n - 1 {
-		t.seams = append(t.seams, seam{from: t.c.end[k], to: t.c.begin[k+1]})
+// newTailor finds the images.
+func newTailor(f *folded, c *chorus) *tailor {
+	t := &tailor{folded: f, c: c}
+	for k := range c.size() - 1 {
+		t.seams = append(t.seams, seam{from: c.end[k], to: c.begin[k+1]})
 	}
 	t.part()
+	return t
+}
+
+// steps returns the steps, in units.
+func (t *tailor) steps() []piece {
 	t.join()
+	return t.passes()
+}
+
+// passes returns the steps, or if they have not been joined the passes.
+func (t *tailor) passes() []piece {
 	t.fit()
+	n := t.c.size()
 	var out []piece
 	image := 0
 	p := piece{from: t.start(0), passes: 1, whole: true}
@@ -146,7 +159,7 @@ func (t *tailor) join() {
 	each := func(f func(k int, s seam, minimal bool)) {
 		for k, s := range t.seams {
 			if s.kind != apart {
-				f(k, s, s.to-s.from <= least+least/8)
+				f(k, s, s.to-s.from <= least+min(least/8, (most-least)/4))
 			}
 		}
 	}
@@ -187,9 +200,14 @@ func (t *tailor) join() {
 	}
 	for k, in := range inner {
 		if in {
-			t.seams[k].kind = within
+			t.seams[k].kind, t.closes = within, closes
 		}
 	}
+}
+
+// joined reports whether units between two passes leave them in one step.
+func (t *tailor) joined(from, to int) bool {
+	return t.closes != nil && !slices.ContainsFunc(t.tok[max(from, 0):max(to, 0)], t.closes)
 }
 
 // fit finds how much of a boundary is head and how much is tail. What precedes the first step and follows the last may be of the loop as far
@@ -448,11 +466,19 @@ func (t *tailor) usual(x int32) bool {
 
 // ends adds the steps of which the trace holds one end only, and marks the first and the last step if it holds a part of them only.
 func (t *tailor) ends(ps []piece) []piece {
-	if t.less && ps[0].from > 0 {
-		ps = slices.Insert(ps, 0, piece{to: ps[0].from, passes: 1})
+	if first := &ps[0]; t.less && first.from > 0 {
+		if t.joined(first.from-t.trail, t.c.begin[0]) {
+			first.from, first.whole = 0, false
+		} else {
+			ps = slices.Insert(ps, 0, piece{to: first.from, passes: 1})
+		}
 	}
-	if last := ps[len(ps)-1]; t.more && last.to < len(t.tok) {
-		ps = append(ps, piece{from: last.to, to: len(t.tok), passes: 1, image: last.image})
+	if last := &ps[len(ps)-1]; t.more && last.to < len(t.tok) {
+		if t.joined(t.c.end[t.c.size()-1], min(last.to+t.lead, len(t.tok))) {
+			last.to, last.whole = len(t.tok), false
+		} else {
+			ps = append(ps, piece{from: last.to, to: len(t.tok), passes: 1, image: last.image})
+		}
 	}
 	if p := &ps[0]; p.from == 0 && p.whole {
 		_, lead := t.before(0, t.near(0, 1))
