@@ -130,7 +130,7 @@ func (n *nest) chorus(distinct int, open []bool) (*folded, *chorus) {
 	}
 }
 
-// leaks opens the folded loops of which at least half of what they hold also occurs elsewhere in parts: cached steps hold what full ones begin
+// leaks opens the folded loops of which a third or more of what they hold also occurs elsewhere, in parts: cached steps hold what full ones begin
 // and end with. Blocks that occur elsewhere do so as a whole. It reports whether there are any such loops.
 func (f *folded) leaks(open []bool) (some bool) {
 	base := int32(f.n - len(f.levels))
@@ -157,7 +157,7 @@ func (f *folded) leaks(open []bool) (some bool) {
 				out++
 			}
 		}
-		if 2*out >= len(h) && f.inParts(h, loop, t) {
+		if 3*out >= len(h) && f.inParts(h, loop, t) {
 			open[t-base], some = true, true
 		}
 	}
@@ -586,14 +586,20 @@ func (f *folded) decodes(out, in *chorus) bool {
 func (f *folded) coherent(out, in *chorus) bool {
 	var inside, between time.Duration
 	k := 0
-	for i := range in.begin {
-		for k < len(out.end) && out.end[k] <= in.begin[i] {
+	for _, s := range newTailor(f, in).seams {
+		for k < len(out.end) && out.end[k] <= s.from {
 			k++
 		}
-		inside += f.time(in.begin[i], in.end[i])
-		if k < len(out.end) && i+1 < len(in.begin) && in.begin[i+1] < out.end[k] {
-			between += f.time(in.end[i], in.begin[i+1])
+		if k == len(out.end) || s.to >= out.end[k] || s.from < out.begin[k] {
+			continue
 		}
+		if s.kind == apart {
+			return false
+		}
+		between += f.time(s.from, s.to)
+	}
+	for i := range in.begin {
+		inside += f.time(in.begin[i], in.end[i])
 	}
 	return 10*between <= inside && 2*in.same >= in.size()
 }
