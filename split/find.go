@@ -11,20 +11,21 @@ import (
 
 // A finding is the loop of steps that was found in a lane of a trace.
 type finding struct {
-	events   []trace.GPUEvent
-	lane     []trace.GPUID
-	period   int           // events of a typical step
-	loops    bool          // steps are made of blocks
-	time     time.Duration // GPU time of the steps
-	pieces   []piece       // in positions of the lane
-	forwards int           // most passes a step, as far as seen
-	agree    bool          // both ends of the loop agree on the boundaries
-	rivalled bool          // a loop elsewhere holds nearly as much
-	holds    bool          // within its steps is another loop that might be the steps
-	spilt    time.Duration // GPU time outside of kernels that by name are of the steps
-	inside   []SubPeriod   // loops below the step
-	total    time.Duration
-	doubt    string // what speaks most against it
+	events    []trace.GPUEvent
+	lane      []trace.GPUID
+	period    int           // events of a typical step
+	loops     bool          // steps are made of blocks
+	time      time.Duration // GPU time of the steps
+	explained time.Duration // of it, what recurs from one to another
+	pieces    []piece       // in positions of the lane
+	forwards  int           // most passes a step, as far as seen
+	agree     bool          // both ends of the loop agree on the boundaries
+	rivalled  bool          // a loop elsewhere holds nearly as much
+	holds     bool          // within its steps is another loop that might be the steps
+	spilt     time.Duration // GPU time outside of kernels that by name are of the steps
+	inside    []SubPeriod   // loops below the step
+	total     time.Duration
+	doubt     string // what speaks most against it
 }
 
 // findLoop looks for the loop of steps in the sequence. If that leaves doubts it looks again with the shapes of operators, which tell
@@ -154,7 +155,7 @@ func (s *search) at(positions []int32) (*finding, error) {
 		p.from, p.to = fo.at[p.from], fo.at[p.to]
 	}
 	f.agree, f.loops = ta.sure, c.runs
-	f.holds = c.holds
+	f.holds, f.explained = c.holds, c.time
 	f.rivalled = 5*c.rival > 4*c.weight()
 	var lengths []int
 	steps := level{}
@@ -189,9 +190,9 @@ func (s *search) kinds(n *nest) {
 // weight ranks what is found in the sequence and in its skeleton.
 func (f *finding) weight() time.Duration {
 	if f.loops {
-		return f.time * 5 / 4
+		return f.explained * 5 / 4
 	}
-	return f.time
+	return f.explained
 }
 
 // cut gives every event its step: those of the lane by position, others by when they were launched.

@@ -113,7 +113,7 @@ func (n *nest) sing(distinct int) (*folded, *chorus) {
 	open := make([]bool, len(n.levels))
 	f, c := n.chorus(distinct, open)
 	if f.leaks(open) {
-		if g, d := n.chorus(distinct, open); d != nil && (c == nil || d.size() > c.size() && 50*d.time >= 49*c.time) {
+		if g, d := n.chorus(distinct, open); d != nil && (c == nil || d.size() > c.size() && 50*d.time >= 49*c.time && d.regular() >= c.regular()) {
 			return g, d
 		}
 	}
@@ -164,13 +164,13 @@ func (f *folded) leaks(open []bool) (some bool) {
 	return some
 }
 
-// inParts reports whether what a loop holds occurs outside of its runs in stretches that mostly lack a fifth of it or more.
+// inParts reports whether what a loop holds occurs outside of its runs in stretches that mostly lack a part of it.
 func (f *folded) inParts(held map[int32]int, loop []int32, t int32) bool {
 	whole, parts := 0, 0
 	here := map[int32]bool{}
 	gap := 0
 	end := func() {
-		if 5*len(here) >= 4*len(held) {
+		if len(here) == len(held) {
 			whole += len(here)
 		} else {
 			parts += len(here)
@@ -243,6 +243,9 @@ type chorus struct {
 }
 
 func (c *chorus) size() int { return len(c.begin) }
+
+// regular is 1 if most steps are alike, else 0.
+func (c *chorus) regular() int { return rank(2*c.same >= c.size()) }
 
 // choruses groups units of equal number of occurrences that alternate.
 func (f *folded) choruses() []*chorus {
@@ -522,9 +525,8 @@ func strongest(all []*chorus) (best *chorus) {
 	for _, c := range all {
 		most = max(most, c.weight())
 	}
-	regular := func(c *chorus) int { return rank(2*c.same >= c.size()) }
 	for _, c := range all {
-		if 50*c.weight() >= 49*most && (best == nil || cmp.Or(cmp.Compare(regular(c), regular(best)), cmp.Compare(c.span, best.span)) > 0) {
+		if 50*c.weight() >= 49*most && (best == nil || cmp.Or(cmp.Compare(c.regular(), best.regular()), cmp.Compare(c.span, best.span)) > 0) {
 			best = c
 		}
 	}
@@ -601,7 +603,7 @@ func (f *folded) coherent(out, in *chorus) bool {
 	for i := range in.begin {
 		inside += f.time(in.begin[i], in.end[i])
 	}
-	return 10*between <= inside && 2*in.same >= in.size()
+	return 10*between <= inside && in.regular() > 0
 }
 
 // apart reports whether iterations of out hold more than iterations of in and the few kernels of a scheduler: encoders and a decoder, which

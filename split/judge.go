@@ -64,6 +64,9 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 	if r.Requested > 0 && r.Requested*len(r.Images) == len(r.Steps) {
 		say(0.4, "as many steps as were requested")
 	}
+	if uneven(r) {
+		say(-0.3, "the images have different numbers of steps")
+	}
 	if f.rivalled {
 		say(-0.45, "another loop elsewhere holds nearly as much GPU time")
 	}
@@ -76,6 +79,20 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 		say(-0.6, "%s", why)
 	}
 	r.Confidence = max(0, min(1, conf))
+}
+
+// uneven reports whether images differ in their steps; the first and the last of a trace may be cut.
+func uneven(r *Result) bool {
+	for i := 1; i < len(r.Images); i++ {
+		a, b := r.Images[i-1].Steps, r.Images[i].Steps
+		if i == 1 && a < b && !r.Steps[0].Complete || i == len(r.Images)-1 && b < a && !r.Steps[len(r.Steps)-1].Complete {
+			continue
+		}
+		if a != b {
+			return true
+		}
+	}
+	return false
 }
 
 // decoded reports whether convolutions follow the steps, as far as names tell: a decoder.
