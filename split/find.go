@@ -22,7 +22,7 @@ type finding struct {
 	agree     bool          // both ends of the loop agree on the boundaries
 	rivalled  bool          // a loop elsewhere holds nearly as much
 	holds     bool          // within its steps is another loop that might be the steps
-	spilt     time.Duration // GPU time outside of kernels that by name are of the steps
+	spilt     time.Duration // GPU time outside that is like the steps, see spill
 	inside    []SubPeriod   // loops below the step
 	total     time.Duration
 	doubt     string // what speaks most against it
@@ -54,7 +54,7 @@ func findLoop(t *trace.Trace, o *order, stop func() error) (*finding, error) {
 			f = g // fewer and longer steps that explain as much: the others were parts of them
 		}
 	}
-	if sig, distinct := names(t, o.lane); distinct < s.distinct {
+	if sig, distinct := names(t.GPU, o.lane); distinct < s.distinct {
 		coarse := s
 		coarse.sig, coarse.distinct, coarse.solid = sig, distinct, distinct
 		g, err := coarse.at(every)
@@ -78,6 +78,7 @@ func findLoop(t *trace.Trace, o *order, stop func() error) (*finding, error) {
 		return f, nil
 	case g.better(f):
 		g.flesh(s.sig, bones)
+		g.spilt = g.spill()
 		return g, nil
 	}
 	return f, nil
@@ -97,7 +98,7 @@ func (f *finding) better(than *finding) bool {
 // sure reports whether the loop is beyond doubt: made of blocks, with ends that agree, most of the work but not all of it, and no work like
 // that of its steps outside.
 func (f *finding) sure() bool {
-	if f == nil || !f.loops || !f.agree || 2*f.time <= f.total || 20*f.spilt > f.time {
+	if f == nil || !f.loops || !f.agree || 2*f.time <= f.total || f.spills() {
 		return false
 	}
 	inside := 0
@@ -107,20 +108,51 @@ func (f *finding) sure() bool {
 	return len(f.pieces) > 2 || len(f.lane)-inside >= fewKernels
 }
 
-// spill returns the GPU time outside the steps of kernels that by name are theirs.
+// spills reports whether work like that of the steps lies outside: more than a fifth of a step.
+func (f *finding) spills() bool { return 5*f.spilt*time.Duration(len(f.pieces)) > f.time }
+
+// spill returns the GPU time outside the steps of stretches of kernels that by name are stretches of theirs.
 func (f *finding) spill() (sum time.Duration) {
+	const stretch = 8
+	if len(f.lane) < stretch {
+		return 0
+	}
+	sig, _ := names(f.events, f.lane)
 	inside := make([]bool, len(f.lane))
-	theirs := map[string]bool{}
 	for _, p := range f.pieces {
 		for i := p.from; i < p.to; i++ {
 			inside[i] = true
-			theirs[f.events[f.lane[i]].Name] = true
 		}
 	}
-	for i, id := range f.lane {
-		if g := &f.events[id]; !inside[i] && theirs[g.Name] {
-			sum += g.Dur
+	const base = 1099511628211 // of a rolling hash of the last kernels
+	var drop uint64 = 1
+	for range stretch {
+		drop *= base
+	}
+	hashes := make([]uint64, len(f.lane))
+	var h uint64
+	for i, s := range sig {
+		h = h*base + uint64(s) + 1
+		if i >= stretch {
+			h -= drop * (uint64(sig[i-stretch]) + 1)
 		}
+		hashes[i] = h
+	}
+	theirs := map[uint64]bool{}
+	for _, p := range f.pieces {
+		for i := p.from + stretch - 1; i < p.to; i++ {
+			theirs[hashes[i]] = true
+		}
+	}
+	done := 0
+	for i := stretch - 1; i < len(f.lane); i++ {
+		if inside[i] || inside[i-stretch+1] || !theirs[hashes[i]] {
+			continue
+		}
+		for k := max(done, i-stretch+1); k <= i; k++ {
+			sum += f.events[f.lane[k]].Dur
+		}
+		done = i + 1
 	}
 	return sum
 }

@@ -64,6 +64,9 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 	if r.Requested > 0 && r.Requested*len(r.Images) == len(r.Steps) {
 		say(0.4, "as many steps as were requested")
 	}
+	if f.spills() {
+		say(-0.4, "work like that of the steps lies outside of them: %v", f.spilt)
+	}
 	if uneven(r) {
 		say(-0.3, "the images have different numbers of steps")
 	}

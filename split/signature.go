@@ -44,11 +44,11 @@ func refine(t *trace.Trace, ids []trace.GPUID, sig []int32) (fine []int32, disti
 }
 
 // names numbers events by name alone: a batch of half the size launches the same kernels on other grids.
-func names(t *trace.Trace, ids []trace.GPUID) (sig []int32, distinct int) {
+func names(events []trace.GPUEvent, ids []trace.GPUID) (sig []int32, distinct int) {
 	known := make(map[string]int32)
 	sig = make([]int32, len(ids))
 	for i, id := range ids {
-		name := t.GPU[id].Name
+		name := events[id].Name
 		n, seen := known[name]
 		if !seen {
 			n = int32(len(known))
