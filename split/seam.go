@@ -1,6 +1,7 @@
 package split
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -137,72 +138,102 @@ func (t *tailor) part() {
 
 func (t *tailor) copies(x int32) bool { return int(x) < len(t.copied) && t.copied[x] }
 
-// join finds the seams within steps. When a step takes several passes, every so many seams hold the scheduler's work and the
-// others do not. That the last step of the loop ends with it too tells it from what happens once, as in a first step.
+// join finds the seams within steps. When a step takes several passes, every so many seams hold the scheduler's work and the others do not:
+// small units that occur once in each of these seams, nowhere else in the loop, and behind its last pass too (or before its first). That tells them
+// from what happens once, as in a first step, and from what belongs to some of the passes.
 func (t *tailor) join() {
-	var lengths []int
-	for _, s := range t.seams {
-		if s.kind != apart {
-			lengths = append(lengths, s.to-s.from)
+	where, most := t.seamsOf()
+	groups := map[string][]int32{} // units that occur in the same seams
+	for x, w := range where {
+		if len(w) > 0 && !t.copies(x) {
+			key := fmt.Sprint(w)
+			groups[key] = append(groups[key], x)
 		}
 	}
-	if len(lengths) == 0 {
-		return
-	}
-	least, most := slices.Min(lengths), slices.Max(lengths)
-	if most < least+2 {
-		return
-	}
-	short := make(map[int32]bool) // what occurs in the shortest seams
-	long := make(map[int32]int)   // in how many of the others each other unit occurs
-	nLong := 0
-	each := func(f func(k int, s seam, minimal bool)) {
-		for k, s := range t.seams {
-			if s.kind != apart {
-				f(k, s, s.to-s.from <= least+min(least/8, (most-least)/4))
-			}
-		}
-	}
-	each(func(_ int, s seam, minimal bool) {
-		if !minimal {
-			nLong++
-			return
-		}
-		for _, x := range t.tok[s.from:s.to] {
-			short[x] = true
-		}
-	})
-	each(func(_ int, s seam, minimal bool) {
-		for _, x := range slices.Compact(slices.Sorted(slices.Values(t.tok[s.from:s.to]))) {
-			if !minimal && !short[x] && !t.copies(x) {
-				long[x]++
-			}
-		}
-	})
-	closes := func(x int32) bool { return 4*long[x] >= nLong && long[x] > 0 }
 	begin, end := t.c.begin[0], t.c.end[t.c.size()-1]
-	if !slices.ContainsFunc(t.tok[end:min(len(t.tok), end+most)], closes) &&
-		!slices.ContainsFunc(t.tok[max(0, begin-most):begin], closes) && (end+1 < len(t.tok) || nLong < 2) {
+	around := distinct(slices.Concat(t.tok[max(0, begin-most):begin], t.tok[end:min(len(t.tok), end+most)]))
+	step, _ := t.period()
+	var best []int32
+	for _, g := range groups {
+		var time time.Duration
+		near := false
+		for _, x := range g {
+			time += t.unitTimes()[x]
+			_, found := slices.BinarySearch(around, x)
+			near = near || found
+		}
+		w := where[g[0]]
+		if near && 20*time < step && (best == nil || len(w) > len(where[best[0]])) && t.close(w) {
+			best = g
+		}
+	}
+	if best == nil {
 		return
 	}
-	const passes = 4 // most passes of a step
-	run := 1
-	inner := make([]bool, len(t.seams))
+	t.closes = func(x int32) bool { return slices.Contains(best, x) }
+	for k := range t.seams {
+		if s := &t.seams[k]; s.kind != apart && !slices.Contains(where[best[0]], k) {
+			s.kind = within
+		}
+	}
+}
+
+// seamsOf returns for each unit the seams within images that hold it, nil if it occurs twice in one or in a pass, and the units of the longest.
+func (t *tailor) seamsOf() (where map[int32][]int, most int) {
+	where = map[int32][]int{}
 	for k, s := range t.seams {
-		if s.kind == apart || slices.ContainsFunc(t.tok[s.from:s.to], closes) {
+		for i := t.c.begin[k]; i < s.from; i++ {
+			where[t.tok[i]] = nil
+		}
+	}
+	last := t.c.size() - 1
+	for _, x := range t.tok[t.c.begin[last]:t.c.end[last]] {
+		where[x] = nil
+	}
+	for k, s := range t.seams {
+		if s.kind == apart {
+			continue
+		}
+		most = max(most, s.to-s.from)
+		for _, x := range t.tok[s.from:s.to] {
+			w, seen := where[x]
+			if seen && (w == nil || w[len(w)-1] == k) {
+				where[x] = nil
+			} else {
+				where[x] = append(w, k)
+			}
+		}
+	}
+	return where, most
+}
+
+// close reports whether the given seams may be those that close steps: not all, so many passes apart as a step may have, and what the
+// other ones hold is also in these.
+func (t *tailor) close(closing []int) bool {
+	const passes = 4
+	held := map[int32]bool{}
+	for _, k := range closing {
+		for _, x := range t.tok[t.seams[k].from:t.seams[k].to] {
+			held[x] = true
+		}
+	}
+	run, inner, others, foreign := 1, 0, 0, 0
+	for k, s := range t.seams {
+		run++
+		if _, closed := slices.BinarySearch(closing, k); closed || s.kind == apart {
 			run = 1
 			continue
 		}
-		if run++; run > passes {
-			return
+		inner++
+		for _, x := range t.tok[s.from:s.to] {
+			others++
+			foreign += rank(!held[x])
 		}
-		inner[k] = true
-	}
-	for k, in := range inner {
-		if in {
-			t.seams[k].kind, t.closes = within, closes
+		if run > passes {
+			return false
 		}
 	}
+	return inner > 0 && 8*foreign <= others
 }
 
 // joined reports whether units between two passes leave them in one step.
