@@ -373,7 +373,7 @@ func distinct(tok []int32) []int32 {
 func (c *chorus) explain(f *folded) {
 	own := make([]piece, c.size())
 	for k := range own {
-		own[k] = piece{from: c.begin[k], to: c.end[k]}
+		own[k] = piece{from: c.begin[k], to: c.end[k], whole: true}
 	}
 	c.span, _ = f.alike(own)
 	steps := newTailor(f, c).passes()
@@ -409,7 +409,7 @@ func (f *folded) alike(pieces []piece) (sum time.Duration, same int) {
 	each := f.unitTimes()
 	for k, p := range pieces {
 		all := f.time(p.from, p.to)
-		if 100*bags[k].difference(bags[usual], each) <= all {
+		if mine, its := bags[k].difference(bags[usual], each); 100*(mine+its) <= all {
 			same++
 		}
 		if equal[hash[k]] > 1 {
@@ -418,9 +418,14 @@ func (f *folded) alike(pieces []piece) (sum time.Duration, same int) {
 		}
 		var best time.Duration
 		for j := max(0, k-reach); j <= min(len(pieces)-1, k+reach); j++ {
-			if j != k {
-				best = max(best, all-bags[k].difference(bags[j], each))
+			if j == k {
+				continue
 			}
+			mine, its := bags[k].difference(bags[j], each)
+			if !p.whole { // it is no wonder that it lacks something
+				its = 0
+			}
+			best = max(best, all-mine-its)
 		}
 		sum += best
 	}
@@ -443,24 +448,25 @@ func (f *folded) unitTimes() []time.Duration {
 	return f.each
 }
 
-// difference returns the time of what only one of two bags holds, by the time of each token.
-func (b bag) difference(c bag, each []time.Duration) (sum time.Duration) {
+// difference returns the time of what only b holds and of what only c holds, by the time of each token.
+func (b bag) difference(c bag, each []time.Duration) (mine, its time.Duration) {
 	i, j := 0, 0
 	for i < len(b) || j < len(c) {
 		switch {
 		case j == len(c) || i < len(b) && b[i].sig < c[j].sig:
-			sum += time.Duration(b[i].count) * each[b[i].sig]
+			mine += time.Duration(b[i].count) * each[b[i].sig]
 			i++
 		case i == len(b) || c[j].sig < b[i].sig:
-			sum += time.Duration(c[j].count) * each[c[j].sig]
+			its += time.Duration(c[j].count) * each[c[j].sig]
 			j++
 		default:
-			sum += time.Duration(max(b[i].count-c[j].count, c[j].count-b[i].count)) * each[b[i].sig]
+			mine += time.Duration(max(b[i].count-c[j].count, 0)) * each[b[i].sig]
+			its += time.Duration(max(c[j].count-b[i].count, 0)) * each[b[i].sig]
 			i++
 			j++
 		}
 	}
-	return sum
+	return mine, its
 }
 
 // convolved returns the GPU time of convolutions among units [from, to).
