@@ -161,6 +161,9 @@ func (c *Call) Given(i int) bool {
 	return a != nil && isTensor(a)
 }
 
+// op is the name of the operator without its overload.
+func (c *Call) op() string { return withoutOverload(c.Name) }
+
 func (c *Call) arg(i int) *trace.Arg {
 	if c.Inputs == nil || i < 0 || i >= len(c.Inputs.Args) {
 		return nil

@@ -8,16 +8,13 @@ import (
 	"github.com/ditlens/ditlens/perfmodel"
 	"github.com/ditlens/ditlens/perfmodel/perfmodeltest"
 	"github.com/ditlens/ditlens/trace"
+	"github.com/google/go-cmp/cmp"
 )
 
 // Every shipped model that a worked row or a sample reaches keeps the promises of an OpModel.
 func TestShippedModelsConform(t *testing.T) {
-	calls := append(samples(), generated()...)
-	for _, row := range slices.Concat(workedRows(), libraryRows(), convRows(), sageRows()) {
-		calls = append(calls, row.call)
-	}
 	reached := make(map[string]bool)
-	for _, c := range calls {
+	for _, c := range everyCall() {
 		m := models.Lookup(c)
 		if m == nil {
 			t.Errorf("no model for %s", c.Name)
@@ -31,6 +28,31 @@ func TestShippedModelsConform(t *testing.T) {
 			t.Errorf("%s: no call of it is tried here", e.Info.Name)
 		}
 	}
+}
+
+// A profiler may write the overload behind the name of an operator; the work is the same.
+func TestOverloadsInNames(t *testing.T) {
+	calls := append(everyCall(), call("aten::add_", bf16(64, 8), f32(64, 8), number("1")),
+		call("aiter::_groupnorm_run", bf16(1, 8, 4, 4), f32(64), bf16(1, 8, 4, 4), number("2"), bf16(8), bf16(8), number("1e-6")))
+	for _, c := range calls {
+		if !strings.Contains(c.Name, "::") {
+			continue
+		}
+		full := *c
+		full.Name += ".Tensor_out"
+		if diff := cmp.Diff(work(t, c), work(t, &full)); diff != "" {
+			t.Errorf("%s (-name +name with overload):\n%s", c.Name, diff)
+		}
+	}
+}
+
+// everyCall returns at least one call of every shipped model.
+func everyCall() []*perfmodel.Call {
+	calls := append(samples(), generated()...)
+	for _, row := range slices.Concat(workedRows(), libraryRows(), convRows(), sageRows()) {
+		calls = append(calls, row.call)
+	}
+	return calls
 }
 
 // samples are calls of models that the worked rows leave out.

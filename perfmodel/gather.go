@@ -113,7 +113,7 @@ func scatter(c *Call) (Work, error) {
 	w := Work{Category: Gather}
 	w.Read = sum(index.Bytes(), in.bytes(3))
 	w.Written = product(index.Elements(), self.store)
-	if !strings.HasSuffix(c.Name, "_") {
+	if !strings.HasSuffix(c.op(), "_") {
 		w.Read = sum(w.Read, self.Bytes())
 		w.Written = sum(w.Written, self.BytesWritten())
 	}

@@ -186,7 +186,7 @@ func bitsandbytes4bit(c *Call) (Work, error) {
 	p := matmulSizes{1, ratio(a.Elements(), max(1, a.last(0))), shape[0], shape[1]}
 	w := p.work(a.Type)
 	w.Read, w.Written = sum(a.Bytes(), b.Bytes(), in.bytes(3)), product(p.m, p.n, a.store)
-	if strings.HasSuffix(withoutOverload(c.Name), "gemm_4bit") {
+	if strings.HasSuffix(c.op(), "gemm_4bit") {
 		w.Read = sum(w.Read, in.bytes(7))
 		w.addBias(&in, 6, p, a.Type)
 	}

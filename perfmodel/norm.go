@@ -186,7 +186,7 @@ func groupNorm(c *Call) (Work, error) {
 	in := reading{call: c}
 	first, weight, groupArg := 0, 2, 1
 	switch {
-	case strings.HasSuffix(c.Name, "_groupnorm_run") && c.args() > 5:
+	case strings.HasSuffix(c.op(), "_groupnorm_run") && c.args() > 5:
 		first, weight, groupArg = 2, 4, 3
 	case c.args() > 6:
 		weight, groupArg = 1, 6

@@ -107,7 +107,7 @@ func (p pointwise) work(c *Call) (Work, error) {
 
 // resultOf finds the type of the result: that of self in place, that of an out= argument, or what the operands give.
 func (p pointwise) resultOf(in *reading, e *elementwise) storage {
-	if strings.HasSuffix(in.call.Name, "_") && !strings.HasSuffix(in.call.Name, "__") {
+	if op := in.call.op(); strings.HasSuffix(op, "_") && !strings.HasSuffix(op, "__") {
 		self := in.tensor(0)
 		return self.storage()
 	}
