@@ -229,20 +229,24 @@ func (r *reading) optional(i int) (t Tensor, ok bool) {
 	return r.tensor(i), r.err == nil
 }
 
-// dims returns the shape of argument i, nil when it has none.
-func (r *reading) dims(i int) []int64 {
-	if a := r.call.arg(i); a != nil {
-		return a.Dims
-	}
-	return nil
-}
-
 // bytes returns what reading the optional argument i moves, 0 when it was not given.
 func (r *reading) bytes(i int) int64 {
 	if t, ok := r.optional(i); ok {
 		return t.Bytes()
 	}
 	return 0
+}
+
+// everyTensor returns what reading the tensor arguments from the given one on moves, but for one. Single values count
+// nothing.
+func (r *reading) everyTensor(from, but int) int64 {
+	var n int64
+	for i := from; i < r.call.args(); i++ {
+		if t, ok := r.optional(i); ok && t.Elements() > 1 && i != but {
+			n = sum(n, t.Bytes())
+		}
+	}
+	return n
 }
 
 func (r *reading) require(ok bool, what string) {

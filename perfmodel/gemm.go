@@ -33,10 +33,6 @@ func (g gemm) entry(name, doc string, ops ...string) Entry {
 	return forOps(Info{Name: name, Doc: doc, Category: GEMM}, g.work, ops...)
 }
 
-func (g gemm) pattern(name, doc string, patterns ...string) Entry {
-	return forPatterns(Info{Name: name, Doc: doc, Category: GEMM}, g.work, patterns...)
-}
-
 // gemmModels are those of aten (native_functions.yaml), bitsandbytes (bitsandbytes/_ops.py), vLLM
 // (csrc/torch_bindings.cpp, vllm/model_executor/layers/utils.py) and SGLang (sgl-kernel/csrc/common_extension.cc).
 func gemmModels() []Entry {

@@ -23,17 +23,17 @@ func groupedModels() []Entry {
 	)
 	return []Entry{
 		// csrc/pytorch/bindings_pytorch.cpp of Primus-Turbo.
-		forPatterns(Info{Name: "gemm.primus", Doc: "2MNK by the flags of transposition; operands, scales and the result once",
+		forPatterns(Info{Name: "gemm.primus", Doc: "2MNK by the flags of transposition + MN where beta adds to the result; operands, scales and the result once",
 			Category: GEMM},
 			primus, "primus_turbo*::hipblaslt_gemm_fp8", "primus_turbo*::hipblaslt_gemm_fp4"),
 		// transformer_engine/pytorch/csrc/ts_fp8_op.cpp.
-		entry("gemm.transformer_engine", "2MNK, K by the flag of A; operands, bias and the result once",
+		entry("gemm.transformer_engine", "2MNK + MN for the bias, K by the flag of A; operands and the result once",
 			transformerEngine, "tex_ts::te_gemm_ts"),
 		// The linear layers of xDiT; they quantise A and call aiter.
 		wrapper("gemm.fp8_blockscale", "2MNK at the type of the weight (N,K); operands and block scales once, the "+
 			"result in 16 bits", blockScaled,
 			"mylib::fp8_blockscale_gemm"),
-		wrapper("gemm.mxfp4", "2MNK with K twice the stored one of the weight, (N,K/2), with a scale for 32", mxfp4,
+		wrapper("gemm.mxfp4", "2MNK + MN for the bias, with K twice the stored one of the weight, (N,K/2), with a scale for 32", mxfp4,
 			"mylib::mxfp4_gemm"),
 		// native_functions.yaml, and bitsandbytes/_ops.py.
 		entry("gemm.weight_int4", "2MNK at the type of A; N by the size of the packed 4-bit weight; its scales and zeros",

@@ -117,15 +117,3 @@ func ropeQueryKey(c *Call) (Work, error) {
 	w.Written = product(n, query.store)
 	return in.done(w)
 }
-
-// everyTensor returns what reading the tensor arguments from the given one on moves, but for one. Single values count
-// nothing.
-func (r *reading) everyTensor(from, but int) int64 {
-	var n int64
-	for i := from; i < r.call.args(); i++ {
-		if t, ok := r.optional(i); ok && t.Elements() > 1 && i != but {
-			n = sum(n, t.Bytes())
-		}
-	}
-	return n
-}
