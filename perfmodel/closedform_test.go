@@ -122,3 +122,33 @@ func TestModelledShareOfRealTraces(t *testing.T) {
 		}
 	}
 }
+
+// What the Inductor's kernels of both runs move, tensor by tensor and slices as slices, as it was worked out with other tools.
+func TestCompiledKernelsOfRealTraces(t *testing.T) {
+	for _, tt := range []struct {
+		trace, capture string
+		calls          int
+		gigabytes      float64 // to two decimals
+		percent        float64 // of 5.3 TB/s over their time, to one decimal
+	}{
+		{realtraces.SD35, "", 2076, 145.32, 39.8},
+		{realtraces.Flux, realtraces.FluxCapture, 3796, 30.79, 15.0},
+	} {
+		tr := loadReal(t, tt.trace, tt.capture)
+		calls, bytes, seconds := 0, int64(0), 0.0
+		for _, in := range perfmodel.Attribute(tr, models) {
+			if !strings.HasPrefix(in.Call.Name, "triton_") {
+				continue
+			}
+			calls++
+			bytes += in.Work.Bytes
+			for _, g := range in.GPU {
+				seconds += tr.GPU[g].Dur.Seconds()
+			}
+		}
+		gigabytes, percent := float64(bytes)/1e9, 100*float64(bytes)/5.3e12/seconds
+		if calls != tt.calls || math.Abs(gigabytes-tt.gigabytes) > 0.005 || math.Abs(percent-tt.percent) > 0.05 {
+			t.Errorf("%s: %d calls, %.3f GB, %.2f %%; want %d, %.2f, %.1f", tt.trace, calls, gigabytes, percent, tt.calls, tt.gigabytes, tt.percent)
+		}
+	}
+}

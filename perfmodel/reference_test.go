@@ -159,7 +159,7 @@ var flopFaults = []fault{
 		is(func(c *perfmodel.Call) float64 { return 5*elements(c, 0) + 6*elements(c, 2) })},
 	{nominal, "aten::silu aten::sigmoid aten::pow aten::rsqrt",
 		is(func(c *perfmodel.Call) float64 { return elements(c, 0) })},
-	{tritonFl, "triton_*", func(_ *perfmodel.Call, ours, theirs float64) bool { return theirs < ours }},
+	{tritonFl, "triton_*", func(c *perfmodel.Call, ours, theirs float64) bool { return theirs < ours && wholeOf(theirs, c) }},
 }
 
 var byteFaults = []fault{
@@ -179,7 +179,9 @@ var byteFaults = []fault{
 		is(func(c *perfmodel.Call) float64 { return 8*elements(c, 0) + 8 })},
 	{"22: copies from and to the host rated as if within the device", "aten::copy_",
 		func(c *perfmodel.Call, ours, theirs float64) bool {
-			return c.Kind == trace.Memcpy && c.Dir != trace.DeviceToDevice && theirs > ours
+			dst, _ := c.Tensor(0)
+			src, _ := c.Tensor(1)
+			return c.Kind == trace.Memcpy && c.Dir != trace.DeviceToDevice && theirs == float64(dst.Bytes()+src.Bytes())
 		}},
 	{"25: bool has no size", "aten::copy_", none},
 	{"3, 4, 5, 6: tensors whole though read in part, a write too many, only c10 types have a size", "triton_*",
@@ -207,6 +209,23 @@ func tritonBytes(c *perfmodel.Call) float64 {
 		sum += 2 * last
 	}
 	return sum
+}
+
+// wholeOf reports whether operations are a few for each of the sizes that the table's model of compiled kernels looks at: the last,
+// for reductions the last two. A few are at most two for each operator in the name.
+func wholeOf(flops float64, c *perfmodel.Call) bool {
+	sizes, n := 1.0, 1
+	if !strings.HasPrefix(c.Name, "triton_poi_") {
+		n = 2
+	}
+	for i := len(c.Inputs.Args) - 1; i >= 0 && n > 0; i-- {
+		if size, err := strconv.ParseFloat(c.Inputs.Args[i].Value, 64); err == nil && c.Inputs.Args[i].Type == "Scalar" {
+			sizes *= size
+			n--
+		}
+	}
+	each := flops / sizes
+	return each == math.Trunc(each) && each <= float64(2*strings.Count(c.Name, "_"))
 }
 
 func explain(faults []fault, c *perfmodel.Call, ours, theirs float64) string {
