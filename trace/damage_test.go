@@ -69,11 +69,33 @@ func TestDamage(t *testing.T) {
 			if f.Skipped != c.skipped || f.Repaired != c.repaired {
 				t.Errorf("skipped %d, repaired %d; want %d, %d\n%+v", f.Skipped, f.Repaired, c.skipped, c.repaired, f.Damage)
 			}
+			for _, d := range f.Damage {
+				if near := d.Near[:min(8, len(d.Near))]; !strings.HasPrefix(strings.ReplaceAll(c.text[d.Offset:], "\n", " "), near) {
+					t.Errorf("damage at %d is not near %q", d.Offset, near)
+				}
+			}
 			if cut := strings.HasPrefix(c.name, "BL-06"); f.Truncated != cut {
 				t.Errorf("truncated is %v", f.Truncated)
 			}
 			strict(t, c.text, c.skipped+c.repaired > 0 || f.Truncated)
 		})
+	}
+}
+
+// TestDamagedNames reads names that cannot be as they stand: they are kept as text.
+func TestDamagedNames(t *testing.T) {
+	for _, c := range []struct{ bl, written, want string }{
+		{"BL-01", `{"device": "cpu", "dtype": "float32"}(12): run`, `{"device": "cpu", "dtype": "float32"}(12): run`},
+		{"BL-02", "x = torch.library.Library(\"_t\", \"IMPL\")\n(1): <module>", "x = torch.library.Library(\"_t\", \"IMPL\")\n(1): <module>"},
+		{"BL-03", `torch\cuda\__init__.py(219): _lazy_init`, `torch\cuda\__init__.py(219): _lazy_init`},
+		{"BL-03", `C:\users\x\new.py`, `C:\users\x\new.py`},
+		{"BL-04", "|\x01S(1)", "|\x01S(1)"},
+		{"BL-04", "\xff\xfe\x80", "\uFFFD\uFFFD\uFFFD"},
+	} {
+		tr := load(t, trace.LoadOptions{Stacks: true}, write(t, "t.json", []byte(document(python(c.written), kernel("a", 10, 10, 0, 1)))))
+		if len(tr.Frames) != 1 || tr.Frames[0].Name != c.want || len(tr.GPU) != 1 {
+			t.Errorf("%s: frames %+v, want one of name %q", c.bl, tr.Frames, c.want)
+		}
 	}
 }
 

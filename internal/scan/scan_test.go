@@ -267,6 +267,8 @@ func TestDecode(t *testing.T) {
 		{`torch\cuda\__init__.py`, `torch\cuda\__init__.py`, scan.BadEscape},
 		{`C:\users`, `C:\users`, scan.BadEscape},
 		{`end\`, `end\`, scan.BadEscape},
+		{`C:\users\x\new.py`, `C:\users\x\new.py`, scan.BadEscape},
+		{`\\server\new\dir: \"run\"`, `\\server\new\dir: "run"`, scan.BadEscape},
 		{"a\x01b", "a\x01b", scan.RawControl},
 		{"\xff\xfe\x80", "\uFFFD\uFFFD\uFFFD", scan.BadUTF8},
 	} {

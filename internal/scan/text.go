@@ -12,7 +12,7 @@ type Fault uint16
 
 // Faults of an event.
 const (
-	BadEscape    Fault = 1 << iota // a backslash that begins no JSON escape; kept as it is
+	BadEscape    Fault = 1 << iota // a backslash that begins no JSON escape; all of the string are kept as they are
 	RawControl                     // a control character inside a string
 	BadUTF8                        // bytes that are no UTF-8; replaced by U+FFFD
 	BareWord                       // NaN, inf and the like where a number should be
@@ -95,9 +95,21 @@ func stringEnd(b []byte, i int) (int, bool) {
 	return -1, plain
 }
 
-// Decode appends the value of a string's inside to dst: escapes are resolved, invalid ones are kept with their backslash,
-// invalid UTF-8 and lone surrogates become U+FFFD. The faults tell what had to be mended.
+// Decode appends the value of a string's inside to dst: escapes are resolved, invalid UTF-8 and lone surrogates become
+// U+FFFD. An invalid escape shows that the writer did not escape backslashes: then all are kept, as the path C:\users\new.py needs
+// it, but for those before quotes. The faults tell what had to be mended.
 func Decode(dst, raw []byte) ([]byte, Fault) {
+	text, f := decode(dst, raw, escape)
+	if f&BadEscape != 0 {
+		text, f = decode(dst, raw, quoteEscape)
+		f |= BadEscape
+	}
+	return text, f
+}
+
+// decode is Decode with what reads an escape at the start of a text: its length and its rune. A backslash where there is none is
+// kept.
+func decode(dst, raw []byte, escape func([]byte) (int, rune, bool)) ([]byte, Fault) {
 	var f Fault
 	for i := 0; i < len(raw); {
 		c := raw[i]
@@ -146,6 +158,14 @@ func escape(b []byte) (n int, r rune, ok bool) {
 		return 2, '\t', true
 	case 'u':
 		return unicodeEscape(b)
+	}
+	return 0, 0, false
+}
+
+// quoteEscape is escape for texts in which nothing but quotes is escaped.
+func quoteEscape(b []byte) (n int, r rune, ok bool) {
+	if len(b) > 1 && b[1] == '"' {
+		return 2, '"', true
 	}
 	return 0, 0, false
 }
