@@ -229,6 +229,26 @@ func TestBL96RateOfSeveralCalls(t *testing.T) {
 	}
 }
 
+// TestBL50RawTimeIsKept: a kernel of 3.4 s that was cut to the 120 µs before the next one on its queue.
+func TestBL50RawTimeIsKept(t *testing.T) {
+	var b trace.Builder
+	us := time.Microsecond
+	for _, g := range []trace.GPUEvent{
+		{Name: "elt", Start: 0, Dur: 3_400_000 * us}, {Name: "gemm", Start: 120 * us, Dur: 80 * us}, {Name: "attn", Start: 210 * us, Dur: 90 * us},
+		{Name: "x", Start: 400 * us, Dur: 20 * us, Stream: 1}, {Name: "y", Start: 415 * us, Dur: 20 * us, Stream: 1},
+	} {
+		b.GPU(g)
+	}
+	tr, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := analyze(t, report.Analyzer{}, tr)
+	if r.Trace.GPUTime.Duration() != 330*us || r.Trace.RawGPUTime.Duration() != 3_400_210*us || r.Timeline.Busy.Duration() != 325*us {
+		t.Errorf("time %v, as recorded %v, busy %v", r.Trace.GPUTime, r.Trace.RawGPUTime, r.Timeline.Busy)
+	}
+}
+
 // TestBL104Exposed: a collective of 80 µs, 40 of which a product hides.
 func TestBL104Exposed(t *testing.T) {
 	var b trace.Builder

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"slices"
 
 	"github.com/ditlens/ditlens/trace"
@@ -34,6 +35,9 @@ func (in *analysis) readInput(captures []string) {
 func (in *analysis) countGPU(g *trace.GPUEvent) {
 	n := &in.Trace
 	n.GPUTime += Micros(g.Dur)
+	if raw := Micros(max(0, g.RawDur)); n.RawGPUTime <= math.MaxInt64-raw { // recorded nonsense may be beyond any sum
+		n.RawGPUTime += raw
+	}
 	switch g.Kind {
 	case trace.Memcpy:
 		n.Memcpys++

@@ -100,6 +100,7 @@ type Input struct {
 	Unlinked       int    `json:"unlinked_kernels"`
 	GraphKernels   int    `json:"graph_kernels"`
 	GPUTime        Micros `json:"gpu_time_us"`
+	RawGPUTime     Micros `json:"raw_gpu_time_us"` // as recorded, before durations that cannot be were cut
 	WorldSize      int    `json:"world_size"`
 	Rank           *int   `json:"rank"`
 	ProfilerStacks bool   `json:"with_stack"`
