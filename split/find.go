@@ -20,6 +20,7 @@ type finding struct {
 	pieces    []piece       // in positions of the lane
 	forwards  int           // most passes a step, as far as seen
 	agree     bool          // both ends of the loop agree on the boundaries
+	conv      bool          // steps are mostly convolutions
 	rivalled  bool          // a loop elsewhere holds nearly as much
 	holds     bool          // within its steps is another loop that might be the steps
 	spilt     time.Duration // GPU time outside that is like the steps, see spill
@@ -187,7 +188,7 @@ func (s *search) at(positions []int32) (*finding, error) {
 		p.from, p.to = fo.at[p.from], fo.at[p.to]
 	}
 	f.agree, f.loops = ta.sure, c.runs
-	f.holds, f.explained = c.holds, c.time
+	f.holds, f.explained, f.conv = c.holds, c.time, c.conv
 	f.rivalled = 5*c.rival > 4*c.weight()
 	var lengths []int
 	steps := level{}

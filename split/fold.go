@@ -550,11 +550,16 @@ func (f *folded) looped(c *chorus) bool {
 	return f.inner(&l)
 }
 
-// rival returns the greatest weight of a chorus that has no time in common with best.
+// rival returns the greatest weight of a chorus that has no time in common with best. One behind it counts for more: encoders come first.
 func rival(all []*chorus, best *chorus) (weight time.Duration) {
 	from, to := best.begin[0], best.end[best.size()-1]
 	for _, c := range all {
-		if c.end[c.size()-1] <= from || c.begin[0] >= to {
+		switch {
+		case c.end[c.size()-1] <= from:
+			weight = max(weight, c.weight())
+		case c.begin[0] >= to && !c.conv:
+			weight = max(weight, c.weight()*3/2)
+		case c.begin[0] >= to:
 			weight = max(weight, c.weight())
 		}
 	}

@@ -68,13 +68,19 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 		say(-0.4, "work like that of the steps lies outside of them: %v", f.spilt)
 	}
 	if uneven(r) {
-		say(-0.3, "the images have different numbers of steps")
+		say(-0.4, "the images have different numbers of steps")
 	}
 	if f.rivalled {
 		say(-0.45, "another loop elsewhere holds nearly as much GPU time")
 	}
-	if len(r.Phases) == 1 && f.holds {
-		say(-0.6, "the loop holds all the work, and within it is another one: these may be images, and that the steps")
+	if 2*len(r.Classes) > len(r.Steps) && len(r.Classes) > 2 {
+		say(-0.4, "%d steps launch %d kinds of work: most are unlike any other", len(r.Steps), len(r.Classes))
+	}
+	if f.conv && f.period < 64 {
+		say(-0.4, "the iterations are short and convolve: they may be tiles of a decoder")
+	}
+	if len(r.Phases) == 1 && (f.holds || f.decodes()) {
+		say(-0.6, "the loop holds all the work, and in each iteration another one or a decoder: these may be images")
 	} else if len(r.Phases) == 1 {
 		say(-0.15, "nothing is launched before or after the loop that would tell what it is")
 	}
@@ -110,6 +116,26 @@ func decoded(t *trace.Trace, r *Result) bool {
 		}
 	}
 	return all > 0 && 5*conv > all
+}
+
+// decodes reports whether the steps convolve in one place of theirs: images hold a decoder, where a model that convolves does so all through
+// its pass.
+func (f *finding) decodes() bool {
+	n := 0
+	for _, p := range f.pieces {
+		first, last := -1, -1
+		for i := p.from; i < p.to; i++ {
+			if convolution(f.events[f.lane[i]].Name) {
+				if last = i; first < 0 {
+					first = i
+				}
+			}
+		}
+		if first >= 0 && last-first >= fewKernels && 2*(last-first) < p.to-p.from {
+			n++
+		}
+	}
+	return 2*n > len(f.pieces)
 }
 
 // replayed reports whether most steps begin inside the graph launch in which the one before ended.

@@ -155,15 +155,13 @@ func (t *tailor) join() {
 	step, _ := t.period()
 	var best []int32
 	for _, g := range groups {
-		var time time.Duration
 		near := false
 		for _, x := range g {
-			time += t.unitTimes()[x]
 			_, found := slices.BinarySearch(around, x)
 			near = near || found
 		}
 		w := where[g[0]]
-		if near && 20*time < step && (best == nil || len(w) > len(where[best[0]])) && t.close(w) {
+		if near && 20*t.least(g, w) < step && (best == nil || len(w) > len(where[best[0]])) && t.close(w) {
 			best = g
 		}
 	}
@@ -176,6 +174,22 @@ func (t *tailor) join() {
 			s.kind = within
 		}
 	}
+}
+
+// least returns the least GPU time that a group of units takes in one of the seams that hold it.
+func (t *tailor) least(group []int32, seams []int) (least time.Duration) {
+	for n, k := range seams {
+		var sum time.Duration
+		for i := t.seams[k].from; i < t.seams[k].to; i++ {
+			if slices.Contains(group, t.tok[i]) {
+				sum += t.folded.time(i, i+1)
+			}
+		}
+		if n == 0 || sum < least {
+			least = sum
+		}
+	}
+	return least
 }
 
 // seamsOf returns for each unit the seams within images that hold it, nil if it occurs twice in one or in a pass, and the units of the longest.
