@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -57,7 +58,7 @@ func eachMember(ctx context.Context, file File, f *os.File, read func(File, *sou
 	z, err := zip.NewReader(d, file.Bytes)
 	if err != nil {
 		file.Truncated = true
-		found, failed := eachInOrder(io.NewSectionReader(d, 0, file.Bytes), member)
+		found, failed := eachInOrder(ctx, io.NewSectionReader(d, 0, file.Bytes), member)
 		if !found {
 			return fmt.Errorf("%s: %w", file.Path, err)
 		}
@@ -68,9 +69,9 @@ func eachMember(ctx context.Context, file File, f *os.File, read func(File, *sou
 		if m.FileInfo().IsDir() {
 			continue
 		}
-		r, err := m.Open()
+		r, err := open(m)
 		if err != nil {
-			return fmt.Errorf("%s: %s: %w", file.Path, m.Name, err)
+			r = io.NopCloser(broken{err})
 		}
 		err = member(m.Name, r)
 		r.Close()
@@ -81,9 +82,23 @@ func eachMember(ctx context.Context, file File, f *os.File, read func(File, *sou
 	return nil
 }
 
+// open opens a member. One that is encrypted looks like one with damage to the reader of the archive.
+func open(m *zip.File) (io.ReadCloser, error) {
+	if m.Flags&encrypted != 0 {
+		return nil, errors.New("it is encrypted")
+	}
+	return m.Open()
+}
+
+// broken is a text of which nothing can be read.
+type broken struct{ err error }
+
+// Read implements io.Reader.
+func (b broken) Read([]byte) (int, error) { return 0, b.err }
+
 // eachInOrder calls read for each member of an archive whose directory, which stands at its end, is lost: it goes by the headers
-// before the members. It reports whether there was one; the error is that of read.
-func eachInOrder(r io.Reader, read func(name string, text io.Reader) error) (found bool, err error) {
+// before the members. It reports whether there was one; the error is that of read, or of ctx.
+func eachInOrder(ctx context.Context, r io.Reader, read func(name string, text io.Reader) error) (found bool, err error) {
 	b := bufio.NewReader(r)
 	for {
 		name, text := nextMember(b)
@@ -96,10 +111,26 @@ func eachInOrder(r io.Reader, read func(name string, text io.Reader) error) (fou
 				return true, err
 			}
 		}
-		if _, cut := io.Copy(io.Discard, text); cut != nil {
-			return found, nil // the member knows
+		if cut := pass(ctx, text); cut != nil {
+			return found, ctx.Err() // if it is not ctx, the member knows
 		}
 		passDescriptor(b)
+	}
+}
+
+// pass reads to the end of a text, which may be a thousand times as long as the archive.
+func pass(ctx context.Context, text io.Reader) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		switch _, err := io.CopyN(io.Discard, text, 1<<20); err {
+		case nil:
+		case io.EOF:
+			return nil
+		default:
+			return err
+		}
 	}
 }
 
@@ -111,6 +142,12 @@ const (
 	headerName   = 26
 	headerExtra  = 28
 	headerBytes  = 30
+)
+
+// Flags of a member.
+const (
+	encrypted   = 1
+	sizeFollows = 8
 )
 
 // nextMember reads the header of a member and returns its name and its text, nil if there is none that can be read.
@@ -125,7 +162,6 @@ func nextMember(b *bufio.Reader) (name string, text io.Reader) {
 		return "", nil
 	}
 	name = string(rest[:u16(headerName)])
-	const encrypted, sizeFollows = 1, 8
 	switch size := binary.LittleEndian.Uint32(h[headerSize:]); {
 	case u16(headerFlags)&encrypted != 0:
 		return name, nil

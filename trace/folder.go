@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,7 +75,16 @@ func FindTraces(ctx context.Context, dir string) ([]Candidate, error) {
 // survey counts what a file holds. Only the end of ctx is an error.
 func survey(ctx context.Context, path string) (Candidate, error) {
 	c := Candidate{Path: path, Rank: -1}
-	err := eachText(ctx, path, func(_ File, src *source) error { return c.count(src) })
+	var members error // the first that is not to be read
+	err := eachText(ctx, path, func(f File, src *source) error {
+		err := c.count(src)
+		if err != nil && f.Format == "zip" && ctx.Err() == nil {
+			members = cmp.Or(members, err)
+			return nil
+		}
+		return err
+	})
+	err = cmp.Or(err, members)
 	switch {
 	case ctx.Err() != nil:
 		return c, ctx.Err()

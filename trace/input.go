@@ -1,11 +1,13 @@
 package trace
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -112,6 +114,16 @@ func decompressor(r io.Reader, head []byte) (text io.Reader, format string, stop
 		text, format = lz4.NewReader(r), "json.lz4"
 	}
 	return text, format, stop, err
+}
+
+// wrongSum tells whether a decompressor found that a text is not the one that was compressed.
+func wrongSum(err error) bool {
+	for _, sum := range []error{gzip.ErrChecksum, zip.ErrChecksum, zstd.ErrCRCMismatch, lz4.ErrInvalidFrameChecksum, lz4.ErrInvalidBlockChecksum} {
+		if errors.Is(err, sum) {
+			return true
+		}
+	}
+	return false
 }
 
 // eachText opens a file and calls read for the text that it is, or for each member of an archive. The File holds what is

@@ -28,7 +28,8 @@ type LoadOptions struct {
 // it reading, sorting or linking.
 //
 // The format of a file is told by its first bytes: JSON, or JSON in gzip, zstd, lz4 or zip. Every member of an archive
-// that is a trace is read.
+// that is a trace is read; one that cannot be read (encrypted, compressed in another way) is an error only if none can, or
+// with Strict.
 func Load(ctx context.Context, opts LoadOptions, paths ...string) (*Trace, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("no trace file given")
@@ -72,24 +73,49 @@ type loader struct {
 
 // file reads one path.
 func (l *loader) file(path string) error {
-	skipped := 0
+	var other, unreadable []error // members of an archive
+	before := len(l.builder.files)
 	err := eachText(l.ctx, path, func(f File, src *source) error {
 		l.source = src
 		err := l.text(f, src)
-		if f.Format == "zip" && errors.Is(err, ErrNotTrace) {
-			skipped++
-			l.builder.diagnose(Diagnostic{"member_skipped", Info, 1, err.Error()})
-			return nil
+		switch {
+		case err == nil || f.Format != "zip" || l.ctx.Err() != nil:
+			return err
+		case errors.Is(err, ErrNotTrace):
+			other = append(other, err)
+		case l.opts.Strict:
+			return err
+		default:
+			unreadable = append(unreadable, err)
 		}
-		return err
+		return nil
 	})
-	if err == nil && skipped > 0 && len(l.builder.files) == 0 {
-		err = fmt.Errorf("%s: %w: no member of the archive is one", path, ErrNotTrace)
+	l.skipped("member_skipped", Info, other)
+	l.skipped("member_unreadable", Warning, unreadable)
+	if err == nil && len(l.builder.files) == before {
+		switch {
+		case len(unreadable) > 0:
+			err = unreadable[0]
+		case len(other) > 0:
+			err = fmt.Errorf("%s: %w: no member of the archive is one", path, ErrNotTrace)
+		}
 	}
 	if info, statErr := os.Stat(path); statErr == nil {
 		l.done += info.Size()
 	}
 	return err
+}
+
+// skipped tells of members of an archive that were left out.
+func (l *loader) skipped(code string, severity Severity, why []error) {
+	if len(why) == 0 {
+		return
+	}
+	message := why[0].Error()
+	if n := len(why) - 1; n > 0 {
+		message += fmt.Sprintf("; so are %d more members", n)
+	}
+	l.builder.diagnose(Diagnostic{code, severity, int64(len(why)), message})
 }
 
 // text reads one trace text.

@@ -130,10 +130,14 @@ func (p *passage) ended() error {
 		return fmt.Errorf("%s: byte %d on disk: %w", p.file.Path, p.loader.source.n.Load(), p.loader.source.err)
 	case errors.Is(err, scan.ErrNotTrace):
 		return &SyntaxError{File: p.file.Path, Err: err}
-	case p.loader.opts.Strict:
+	case p.loader.opts.Strict, p.file.Events == 0 && p.scanner.Offset() == 0 && !errors.Is(err, io.ErrUnexpectedEOF):
 		return p.syntax(p.scanner.Offset(), nil, err)
 	}
-	// The compressed data end too early or are damaged. What follows a complete text does not matter.
+	// The compressed data end too early or are damaged. What follows a complete text does not matter, but its checksum does.
+	if wrongSum(err) {
+		p.loader.builder.diagnose(Diagnostic{"checksum_mismatch", Warning, 1,
+			p.file.Path + ": the data do not match their checksum: they were changed after they were written, and so may be any figure"})
+	}
 	p.file.Truncated = !p.scanner.Complete() || errors.Is(err, io.ErrUnexpectedEOF)
 	p.note(p.scanner.Offset(), nil, "the compressed data are broken: "+err.Error(), false)
 	return nil
