@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -9,6 +10,9 @@ import (
 	"github.com/ditlens/ditlens/perfmodel"
 	"github.com/ditlens/ditlens/trace"
 )
+
+// aboveRoofs is the efficiency of all kernels together from which caches and clocks are no longer an explanation.
+const aboveRoofs = 1.2
 
 // sumUp adds the roofline over all calls: in total, by category and by step.
 func (in *analysis) sumUp() {
@@ -59,6 +63,10 @@ func (in *analysis) sumUp() {
 		}
 	}
 	t.Efficiency = ratio(float64(t.Ideal)*1e3, float64(t.ModelledActual))
+	if t.Efficiency > aboveRoofs {
+		in.diagnose(trace.Diagnostic{Code: "above_roofline", Severity: trace.Warning, Count: int64(in.Coverage.ModelledKernels), Message: fmt.Sprintf(
+			"the modelled kernels took %s and need %s at the roofline: the times, the shapes or the GPU are not those of the run", duration(t.ModelledActual), micros(t.Ideal))})
+	}
 	t.EndToEnd = t.Efficiency * in.Timeline.BusyRatio
 	in.coverCategories(cats, modelled)
 	in.sumSteps(stepIdeal)

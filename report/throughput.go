@@ -2,9 +2,11 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ditlens/ditlens/split"
+	"github.com/ditlens/ditlens/trace"
 )
 
 // measureThroughput says how fast the run was. A whole pipeline call in the trace gives the latency directly, from its first to its
@@ -40,6 +42,9 @@ func (in *analysis) latency() (time.Duration, string) {
 	res := in.steps
 	if len(res.Steps) == 0 || in.WorkloadType != "diffusion" {
 		return 0, "not derivable: no denoising steps of a diffusion run in the trace"
+	}
+	if slices.ContainsFunc(in.trace.Diagnostics, func(d trace.Diagnostic) bool { return d.Code == trace.TimesApart }) {
+		return 0, "not derivable: GPU events lie hours apart, so times are damaged or of several recordings"
 	}
 	if want := in.Workload.NumInferenceSteps; want > in.mostSteps() {
 		return in.extrapolate(want)

@@ -2,10 +2,12 @@ package report_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ditlens/ditlens/internal/synth"
 	"github.com/ditlens/ditlens/report"
 	"github.com/ditlens/ditlens/trace"
 	"github.com/ditlens/ditlens/trace/record"
@@ -46,5 +48,52 @@ func TestThroughputOfALoopAloneIsAnUpperBound(t *testing.T) {
 				t.Errorf("%v s, basis %s", p.LatencySeconds, p.Basis)
 			}
 		})
+	}
+}
+
+// TestDamagedTimesGiveNoThroughput: a digit is lost from one of 600 stamps.
+func TestDamagedTimesGiveNoThroughput(t *testing.T) {
+	run := synth.Flux(synth.FluxConfig{})
+	var b trace.Builder
+	tr := read(t, run.JSON())
+	for _, th := range tr.Threads {
+		b.Thread(th.File, th.PID, th.TID, th.Name)
+	}
+	for i := range tr.Ops {
+		b.Op(tr.Ops[i])
+	}
+	for i := range tr.Launches {
+		b.Launch(tr.Launches[i])
+	}
+	for i := range tr.GPU {
+		g := tr.GPU[i]
+		if i == 300 {
+			g.Start /= 10
+		}
+		b.GPU(g)
+	}
+	damaged, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, a := range map[string]report.Analyzer{"recorded whole": {}, "more asked for": {Workload: record.Workload{NumInferenceSteps: 28}}} {
+		r := analyze(t, a, damaged)
+		if r.WorkloadType != "diffusion" || r.Throughput.Value.Known() || !strings.Contains(r.Throughput.Basis, "hours apart") {
+			t.Errorf("%s: %s run, %+v", name, r.WorkloadType, r.Throughput)
+		}
+	}
+}
+
+// TestFasterThanTheHardware: times a thousand times too short are shown with a doubt.
+func TestFasterThanTheHardware(t *testing.T) {
+	for by, want := range map[time.Duration]bool{1: false, 1000: true} {
+		tr := read(t, synth.Flux(synth.FluxConfig{}).JSON())
+		for i := range tr.GPU {
+			tr.GPU[i].Dur /= by
+		}
+		r := analyze(t, report.Analyzer{}, tr)
+		if got := slices.ContainsFunc(r.Diagnostics, func(d report.Diagnostic) bool { return d.Code == "above_roofline" }); got != want || r.Roofline.Efficiency > 1 != want {
+			t.Errorf("durations / %d: efficiency %v, diagnostics %+v", by, r.Roofline.Efficiency, r.Diagnostics)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,7 +19,7 @@ func diagnose(ctx context.Context, t *Trace) {
 		diagnoseEmpty(t)
 		return
 	}
-	for _, look := range []func(*Trace){diagnoseLinks, diagnoseLatency, diagnoseGraphs} {
+	for _, look := range []func(*Trace){diagnoseLinks, diagnoseLatency, diagnoseGraphs, diagnoseTwice, diagnoseOverlap, diagnoseInstants, diagnoseApart} {
 		if ctx.Err() == nil {
 			look(t)
 		}
@@ -49,6 +50,16 @@ func (f *File) firstDamage(repaired bool) int64 {
 	return -1
 }
 
+// firstCause says why the first event that was skipped was.
+func (f *File) firstCause() string {
+	for _, d := range f.Damage {
+		if !d.Repaired {
+			return d.Cause
+		}
+	}
+	return ""
+}
+
 // diagnoseEmpty names the likely cause of a trace without GPU work.
 func diagnoseEmpty(t *Trace) {
 	launches := 0
@@ -57,14 +68,27 @@ func diagnoseEmpty(t *Trace) {
 			launches++
 		}
 	}
+	var skipped int64
+	why := ""
+	for i := range t.Files {
+		skipped += t.Files[i].Skipped
+		why = cmp.Or(why, t.Files[i].firstCause())
+	}
 	cause := "only CPU activity was recorded"
 	switch {
 	case slices.ContainsFunc(t.Files, func(f File) bool { return f.Truncated }):
 		cause = "the file ends too early, before the GPU events, which profilers write last"
+		skipped = 0 // the event that is cut
+	case skipped > 0 && len(t.Ops) == 0 && launches == 0:
+		cause = fmt.Sprintf("%d events could not be read, the first for this reason: %s", skipped, why)
+		skipped = 0
 	case launches > 0:
 		cause = fmt.Sprintf("the host launched %d times but no GPU activity was recorded: was it among the profiler's activities?", launches)
 	case len(t.Ops) == 0:
 		cause = "no operator and no launch either: the profiler discarded its window, as a schedule without repeat=1 does when step() is called once too often"
+	}
+	if skipped > 0 {
+		cause += fmt.Sprintf("; or they are among the %d events that could not be read", skipped)
 	}
 	t.diagnose("empty_trace", Error, 1, "no GPU events: "+cause)
 }

@@ -11,9 +11,13 @@ import (
 // launch and stamp jitter stay below.
 const overlapFloor = time.Millisecond
 
+// longestWork is longer than anything runs on a GPU without a pause. A longer duration is none.
+const longestWork = time.Hour
+
 // repairDurations mends durations that cannot be: work that is recorded to end more than overlapFloor after the next work
 // on its queue (input, device, stream) began. It is taken to end where the next one began; RawDur keeps the record.
-// Deferred completion stamps on ROCm are the known cause.
+// Deferred completion stamps on ROCm are the known cause. What is left of more than longestWork is taken for 0, so that sums do not
+// overflow.
 func repairDurations(ctx context.Context, t *Trace) {
 	byQueue := make([]GPUID, len(t.GPU))
 	for i := range byQueue {
@@ -22,7 +26,7 @@ func repairDurations(ctx context.Context, t *Trace) {
 	order(ctx, byQueue, func(x, y GPUID) int {
 		return cmp.Or(compareQueue(&t.GPU[x], &t.GPU[y]), cmp.Compare(x, y))
 	})
-	var count int64
+	var count, endless int64
 	var excess, total float64 // ns; many impossible durations exceed an int64
 	next := time.Duration(0)  // start of the next later work on the queue
 	for back := range each(ctx, len(byQueue)) {
@@ -39,6 +43,13 @@ func repairDurations(ctx context.Context, t *Trace) {
 			excess += float64(g.End() - next)
 			g.Dur = next - g.Start
 		}
+		if g.Dur > longestWork {
+			endless++
+			g.Dur = 0
+		}
+	}
+	if endless > 0 {
+		t.diagnose("endless_durations", Error, endless, fmt.Sprintf("%d GPU events are recorded to last more than %v; taken as 0, raw durations kept", endless, longestWork))
 	}
 	if count == 0 {
 		return

@@ -156,6 +156,8 @@ func TestBL13EmptyTrace(t *testing.T) {
 		{"window discarded", document(`{"ph":"M","name":"process_name","pid":100,"args":{"name":"python"}}`, runtimeCall("hipDeviceSynchronize", 10, 5, 1)), "no GPU events: no operator and no launch either: the profiler discarded its window, as a schedule without repeat=1 does when step() is called once too often"},
 		{"CPU only", document(op("aten::mm", 0, 5)), "no GPU events: only CPU activity was recorded"},
 		{"cut", document(op("aten::mm", 0, 5), runtimeCall("hipLaunchKernel", 1, 1, 1))[:180], "no GPU events: the file ends too early, before the GPU events, which profilers write last"},
+		{"nothing could be read", document(kernel("k", "9e15", 5, 0, 1), op("aten::mm", "9e15", 5)), "no GPU events: 2 events could not be read, the first for this reason: the event is beyond the range of time"},
+		{"no GPU event could be read", document(op("aten::mm", 0, 5), kernel("k", "9e15", 5, 0, 1)), "no GPU events: only CPU activity was recorded; or they are among the 1 events that could not be read"},
 		{"no GPU activity", document(op("aten::mm", 0, 5), runtimeCall("hipLaunchKernel", 1, 1, 1)), "no GPU events: the host launched 1 times but no GPU activity was recorded: was it among the profiler's activities?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
