@@ -162,8 +162,12 @@ func show(out io.Writer, m *ceiling.Model, w *ceiling.Work, spec *hw.Spec, verbo
 	}
 	fmt.Fprintf(out, ", %d + %d tokens, %d steps, batch %d, guidance %v, %v\n", w.ImageTokens, w.TextTokens, w.Steps, w.Batch, w.Guided, w.Type)
 	forward, image := w.Forward(), w.Image()
-	fmt.Fprintf(out, "forward %.2f TFLOP, %.2f GB; image %.2f TFLOP, %.2f GB\n\n",
-		float64(forward.FLOPs)/1e12, float64(forward.Bytes)/1e9, float64(image.FLOPs)/1e12, float64(image.Bytes)/1e9)
+	item := "image"
+	if w.Frames > 1 {
+		item = "video"
+	}
+	fmt.Fprintf(out, "forward %.2f TFLOP, %.2f GB; %s %.2f TFLOP, %.2f GB\n\n",
+		float64(forward.FLOPs)/1e12, float64(forward.Bytes)/1e9, item, float64(image.FLOPs)/1e12, float64(image.Bytes)/1e9)
 	tab := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "part\tcalls\tTFLOP a call\tlinear\tattention\tconvolution")
 	for i := range w.Parts {
@@ -177,7 +181,7 @@ func show(out io.Writer, m *ceiling.Model, w *ceiling.Work, spec *hw.Spec, verbo
 			fmt.Fprintf(tab, "%s\t%d\t%.4f\t%.2f\n", t.Name, t.Count, float64(t.FLOPs)/1e12, float64(t.Bytes)/1e6)
 		}
 	}
-	fmt.Fprintln(tab, "\nceiling\tstep\timage\timages/sec")
+	fmt.Fprintf(tab, "\nceiling\tstep\t%s\t%[1]ss/sec\n", item)
 	notes, err := times(tab, w, spec)
 	if err != nil {
 		return err
@@ -202,7 +206,7 @@ func times(out io.Writer, w *ceiling.Work, spec *hw.Spec) (notes []string, err e
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(out, "%s, %s\t%.2f ms\t%.3f s\t%.3f\n", spec.Name(), c, 1e3*ideal.Step, ideal.Image, ideal.ImagesPerSecond)
+		fmt.Fprintf(out, "%s, %s\t%.2f ms\t%.3f s\t%.3g\n", spec.Name(), c, 1e3*ideal.Step, ideal.Image, ideal.ImagesPerSecond)
 		notes = append(notes, ideal.Notes...)
 	}
 	return notes, nil

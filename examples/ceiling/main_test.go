@@ -15,7 +15,7 @@ func TestCeiling(t *testing.T) {
 	}{
 		{[]string{models + "sd35_large"}, []string{"4096 + 333 tokens", "AMD Instinct MI300X, achievable", "AMD Instinct MI300X, datasheet", "vae decoder"}},
 		{[]string{"-size", "256x256", "-steps", "4", "-v", models + "flux1"}, []string{"256 + 512 tokens, 4 steps", "joint attention"}},
-		{[]string{"-hw", "H100", "-type", "fp8", models + "wan22_a14b"}, []string{"81 frames, 75600 + 512 tokens", "has no achievable figures"}},
+		{[]string{"-hw", "H100", "-type", "fp8", models + "wan22_a14b"}, []string{"81 frames, 75600 + 512 tokens", "videos/sec", "has no achievable figures"}},
 		{[]string{models + "sana/transformer/config.json"}, []string{"1024 + 300 tokens", "the denoiser alone"}},
 	}
 	for _, tt := range tests {

@@ -1,6 +1,7 @@
 package ceiling_test
 
 import (
+	"errors"
 	"math"
 	"os"
 	"strings"
@@ -308,6 +309,33 @@ func TestPromptOfPixArt(t *testing.T) {
 		if got := m.Defaults().TextTokens; got != want {
 			t.Errorf("%s: %d tokens, want %d", pipeline, got, want)
 		}
+	}
+}
+
+// Models of one class are trained on images of different sizes, and make such when nothing is asked for.
+func TestSizeOfTraining(t *testing.T) {
+	for _, tt := range []struct {
+		model, file   string
+		sample        any
+		height, width int64
+	}{
+		{"sd15", "unet", 64, 512, 512},
+		{"sd15", "unet", nil, 1024, 1024},
+		{"sd15", "unet", []int{96, 64}, 768, 512},
+		{"pixart", "transformer", 64, 512, 512},
+		{"sd35_large", "transformer", 128, 1024, 1024},
+	} {
+		m, err := ceiling.Open(edited(t, tt.model+"/"+tt.file+"/config.json", "sample_size", tt.sample))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := m.Defaults(); o.Height != tt.height || o.Width != tt.width {
+			t.Errorf("%s of %v: %dx%d", tt.model, tt.sample, o.Width, o.Height)
+		}
+	}
+	var ce *ceiling.ConfigError
+	if _, err := ceiling.Open(edited(t, "sd15/unet/config.json", "sample_size", "big")); !errors.As(err, &ce) || ce.Field != "sample_size" {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -152,6 +152,15 @@ func (c *config) lists(field string, n int) [][]int64 {
 	return lists
 }
 
+// sample returns the rows and columns of latents that the model was trained on, which its pipeline makes when nothing is asked for; 0
+// when they are not there.
+func (c *config) sample() [2]int64 {
+	if !c.has("sample_size") {
+		return [2]int64{}
+	}
+	return [2]int64(c.ints("sample_size", 2))
+}
+
 // length returns the number of entries of a list, 0 when it is not there.
 func (c *config) length(field string) int64 {
 	var list []any

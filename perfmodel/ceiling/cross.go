@@ -46,7 +46,7 @@ func pixArt(c *config) *denoiser {
 	channels, caption := c.int("in_channels"), c.int("caption_channels")
 	out, h := c.intOr("out_channels", channels), heads*d
 	c.equal("cross_attention_dim", c.int("cross_attention_dim"), h, "num_attention_heads x attention_head_dim")
-	return &denoiser{vae: 8, patch: [3]int64{1, patch, patch}, makes: out, text: 300, guided: true, steps: 20, forward: func(b *builder, in input) {
+	return &denoiser{vae: 8, patch: [3]int64{1, patch, patch}, makes: out, text: 300, guided: true, steps: 20, sample: c.sample(), forward: func(b *builder, in input) {
 		image := in.batch * in.image
 		b.conv("patch embedding", 1, in.batch, channels, h, patch*patch, in.image*patch*patch, in.image, 1)
 		b.embedTime("time embedding", in.batch, sinusoid, h)

@@ -28,7 +28,7 @@ func sd3(c *config) *denoiser {
 	h := heads * d
 	c.equal("caption_projection_dim", c.int("caption_projection_dim"), h, "num_attention_heads x attention_head_dim")
 	dual := c.length("dual_attention_layers") // blocks with a second attention among image tokens
-	return &denoiser{vae: 8, patch: [3]int64{1, patch, patch}, makes: out, text: 333, guided: true, steps: 28, forward: func(b *builder, in input) {
+	return &denoiser{vae: 8, patch: [3]int64{1, patch, patch}, makes: out, text: 333, guided: true, steps: 28, sample: c.sample(), forward: func(b *builder, in input) {
 		image, text, all := in.batch*in.image, in.batch*in.text, in.image+in.text
 		b.conv("patch embedding", 1, in.batch, channels, h, patch*patch, in.image*patch*patch, in.image, 1)
 		b.linear("context embedding", 1, text, textDim, h)

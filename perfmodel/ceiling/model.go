@@ -32,6 +32,7 @@ type denoiser struct {
 	makes                 int64 // channels of each latent
 	guided                bool
 	width, height, frames int64
+	sample                [2]int64 // rows and columns of latents, where width and height follow from it
 	forward               func(b *builder, in input)
 }
 
@@ -250,6 +251,7 @@ func (m *Model) Defaults() Options {
 		unit := m.vae.shrink * patch
 		return max(n/unit, 1) * unit
 	}
-	return Options{Height: whole(or(d.height, 1024), d.patch[1]), Width: whole(or(d.width, 1024), d.patch[2]), Frames: or(d.frames, 1),
+	height, width := or(d.height, d.sample[0]*m.vae.shrink), or(d.width, d.sample[1]*m.vae.shrink)
+	return Options{Height: whole(or(height, 1024), d.patch[1]), Width: whole(or(width, 1024), d.patch[2]), Frames: or(d.frames, 1),
 		Batch: 1, Steps: d.steps, Guided: d.guided, TextTokens: d.text, Type: hw.BF16}
 }

@@ -31,7 +31,7 @@ func sdxl(c *config) *denoiser {
 	}
 	u.mid = !c.has("mid_block_type") || strings.Contains(c.text("mid_block_type"), "CrossAttn")
 	shrink := int64(1) << max(n-1, 0)
-	return &denoiser{vae: 8, patch: [3]int64{1, shrink, shrink}, pixels: true, makes: u.out, text: 77, guided: true, steps: 50, forward: u.forward}
+	return &denoiser{vae: 8, patch: [3]int64{1, shrink, shrink}, pixels: true, makes: u.out, text: 77, guided: true, steps: 50, sample: c.sample(), forward: u.forward}
 }
 
 // heads reads what diffusers calls attention_head_dim and uses as the number of heads.

@@ -19,6 +19,7 @@ type torchProfile struct {
 	events   *[]int // of the profiler in place; nil before the first
 	running  bool
 	handed   [][]int
+	lost     []int // steps at whose end a new profiler took the place of one with events
 }
 
 func torchSchedule(wait, warmup, active, repeat, skipFirst int, skipFirstWait bool) func(int) string {
@@ -49,7 +50,12 @@ func torchSchedule(wait, warmup, active, repeat, skipFirst int, skipFirstWait bo
 }
 
 func (p *torchProfile) transit(from, to string) {
-	prepare := func() { p.events, p.running = &[]int{}, false }
+	prepare := func() {
+		if p.events != nil && len(*p.events) > 0 {
+			p.lost = append(p.lost, p.step-1)
+		}
+		p.events, p.running = &[]int{}, false
+	}
 	start := func() { p.running = true }
 	stop := func() { p.running = false }
 	ready := func() { p.handed = append(p.handed, append([]int{}, *p.events...)) }
@@ -99,6 +105,15 @@ func TestScheduleAgreesWithTorch(t *testing.T) {
 		}
 		if diff := cmp.Diff(torch.handed, r.Handed, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: handed %s", name, diff)
+		}
+		var lost []int
+		for _, step := range r.Steps {
+			if step.Effect == record.Lose {
+				lost = append(lost, step.Index)
+			}
+		}
+		if diff := cmp.Diff(torch.lost, lost); diff != "" {
+			t.Errorf("%s: lost at %s", name, diff)
 		}
 		for i, step := range r.Steps {
 			if want := torch.schedule(i); step.Action.String() != map[string]string{"SAVE": "RECORD_AND_SAVE"}[want] && step.Action.String() != want {
