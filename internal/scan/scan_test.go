@@ -205,19 +205,23 @@ func TestOffsetsBeyond2GiB(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 2 GiB")
 	}
-	const size = 1<<31 + 1
 	line := `{"ph":"M","name":"` + strings.Repeat("x", 32<<10) + `"},`
-	text := io.MultiReader(strings.NewReader("["), io.LimitReader(repeat(line), size/int64(len(line))*int64(len(line))), strings.NewReader(`{"ph":"X"}]`))
+	size := (1<<31/int64(len(line)) + 1) * int64(len(line))
+	text := io.MultiReader(strings.NewReader("["), io.LimitReader(repeat(line), size), strings.NewReader(`{"ph":"X"},{"ph":"X",bad},{"ph":"X"}]`))
 	s := scan.New(text, scan.Options{})
-	var last int64
+	var last, broken int64
 	for k := s.Next(); k != scan.End; k = s.Next() {
-		if k != scan.IsEvent {
+		switch k {
+		case scan.IsEvent:
+			last = s.Event().Offset
+		case scan.IsDamage:
+			broken = s.Damage().Offset
+		default:
 			t.Fatal(k)
 		}
-		last = s.Event().Offset
 	}
-	if want := size/int64(len(line))*int64(len(line)) + 1; last != want {
-		t.Errorf("the last event is at %d, want %d", last, want)
+	if size < 1<<31 || broken != 1+size+11 || last != broken+15 {
+		t.Errorf("after %d bytes: a broken event at %d, the last at %d", size, broken, last)
 	}
 }
 
