@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ditlens/ditlens/hw"
-	"github.com/ditlens/ditlens/perfmodel"
 	"github.com/ditlens/ditlens/trace"
 )
 
@@ -111,39 +109,38 @@ func (in *analysis) compareRanks(others []*RankTrace) error {
 		}
 	}
 	m := match(list)
-	out := &Ranks{Unmatched: m.unmatched, Doubts: m.doubts}
-	for _, t := range list {
-		out.Ranks = append(out.Ranks, t.rank)
-	}
-	for i := range out.Ranks {
-		if m.clocks[i].known {
-			out.Ranks[i].ClockShift = Number(microseconds(m.clocks[i].shift))
-			out.Ranks[i].Drift = Number(1e6 * m.clocks[i].rate)
-			out.Ranks[i].Spread = Number(microseconds(m.clocks[i].spread))
+	in.Ranks = &Ranks{Unmatched: m.unmatched, Doubts: m.doubts}
+	for i, t := range list {
+		rank := t.rank
+		if c := m.clocks[i]; c.known {
+			rank.ClockShift, rank.Spread = Number(microseconds(c.shift)), Number(microseconds(c.spread))
+			rank.Drift = Number(1e6 * c.rate)
 		}
+		in.Ranks.Ranks = append(in.Ranks.Ranks, rank)
 	}
-	rows := map[[2]string]*collectiveRow{}
+	in.Ranks.sumUp(m, list, in.spec, in.ceiling)
+	return nil
+}
+
+// sumUp adds the matched calls, for the ranks and by name.
+func (r *Ranks) sumUp(m *matching, list []*RankTrace, spec hw.HardwareSpec, ceiling hw.Ceiling) {
 	for _, c := range m.channels {
+		rows := map[string]*collectiveRow{}
 		for i := range c.parties[0].calls {
-			first := &c.parties[0].calls[i]
-			key := [2]string{first.name, c.key.group}
-			row := rows[key]
-			if row == nil {
-				row = &collectiveRow{Collective: Collective{Name: first.name, Group: c.key.group, Ranks: c.ranks(list)}}
-				rows[key] = row
+			name := c.parties[0].calls[i].name
+			if rows[name] == nil {
+				rows[name] = &collectiveRow{Collective: Collective{Name: name, Group: c.key.group, Ranks: c.ranks(list)}}
 			}
-			out.Matched++
-			row.add(c, i, m.clocks, out.Ranks)
+			r.Matched++
+			rows[name].add(c, i, m.clocks, r.Ranks)
+		}
+		for _, name := range slices.Sorted(maps.Keys(rows)) {
+			r.Collectives = append(r.Collectives, rows[name].finish(spec, ceiling))
 		}
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(rows), func(x, y [2]string) int { return slices.Compare(x[:], y[:]) }) {
-		out.Collectives = append(out.Collectives, rows[key].finish(in.spec, in.ceiling))
-	}
-	slices.SortStableFunc(out.Collectives, func(x, y Collective) int {
+	slices.SortStableFunc(r.Collectives, func(x, y Collective) int {
 		return cmp.Compare(y.Wait+y.Transfer*Micros(len(y.Ranks)), x.Wait+x.Transfer*Micros(len(x.Ranks)))
 	})
-	in.Ranks = out
-	return nil
 }
 
 // A collectiveRow is a Collective in the making.
@@ -216,70 +213,4 @@ func (r *collectiveRow) finish(spec hw.HardwareSpec, ceiling hw.Ceiling) Collect
 		c.Efficiency = ratio(100*roof.Time, c.Transfer.Seconds())
 	}
 	return c
-}
-
-// A lane is a stream of a device.
-type lane struct {
-	device int32
-	stream int64
-}
-
-func (l lane) compare(o lane) int {
-	return cmp.Or(cmp.Compare(l.device, o.device), cmp.Compare(l.stream, o.stream))
-}
-
-// collectiveCalls returns the collective kernels of the trace by channel, each by start.
-func (in *analysis) collectiveCalls() map[channelKey][]collectiveCall {
-	kinds := kernelKinds{}
-	calls, lanes := map[channelKey][]collectiveCall{}, map[lane][]collectiveCall{}
-	for i := range in.instances {
-		inst := &in.instances[i]
-		if inst.Work.Category != perfmodel.Communication {
-			continue
-		}
-		for _, id := range inst.GPU {
-			g := &in.trace.GPU[id]
-			if g.Kind != trace.Kernel || kinds.of(g.Name) != perfmodel.Communication {
-				continue
-			}
-			call := collectiveCall{name: g.Name, start: g.Start + in.trace.Header.BaseTime, dur: g.Dur}
-			if inst.Missing == nil && len(inst.GPU) == 1 {
-				call.bytes = inst.Work.Bytes
-			}
-			key := call.describe(g, inst.Call.Inputs)
-			if key.group == "" {
-				l := lane{g.Device, g.Stream}
-				lanes[l] = append(lanes[l], call)
-			} else {
-				calls[key] = append(calls[key], call)
-			}
-		}
-	}
-	for i, l := range slices.SortedFunc(maps.Keys(lanes), lane.compare) {
-		calls[channelKey{what: collectives, stream: i}] = lanes[l]
-	}
-	for _, list := range calls {
-		slices.SortStableFunc(list, func(x, y collectiveCall) int { return cmp.Compare(x.start, y.start) })
-	}
-	return calls
-}
-
-// describe takes what the profiler recorded of a collective, with the kernel or on the host, and returns its channel.
-func (c *collectiveCall) describe(g *trace.GPUEvent, recorded *trace.Inputs) channelKey {
-	key := channelKey{what: collectives}
-	if g.Inputs != nil {
-		recorded = g.Inputs
-	}
-	if recorded == nil {
-		return key
-	}
-	if name := recorded.Extra["Collective name"]; name != "" {
-		c.name = name
-		fmt.Sscan(recorded.Extra["Group size"], &c.size)
-		key.group = strings.TrimSpace(recorded.Extra["Process Group Name"] + " " + recorded.Extra["Process Group Ranks"])
-		if key.group != "" && (name == "send" || name == "recv") {
-			key.what = messages
-		}
-	}
-	return key
 }
