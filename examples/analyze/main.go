@@ -52,6 +52,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "analyze:", err)
 		return exitInput
 	}
+	for _, f := range r.Trace.Files {
+		if f.Truncated {
+			fmt.Fprintf(stderr, "analyze: %s ends too early; the report is on what it holds\n", f.Path)
+		}
+	}
 	switch {
 	case r.Status == report.StatusEmpty:
 		fmt.Fprintln(stderr, "analyze: the trace holds no GPU events; see the diagnostics of the report")

@@ -223,6 +223,19 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// TestBL06CutTrace: a trace that was cut is reported as far as it goes and told from a whole one; -strict refuses it.
+func TestBL06CutTrace(t *testing.T) {
+	whole := synth.Flux(synth.FluxConfig{}).JSON()
+	path := file(t, "cut.json", whole[:len(whole)*9/10])
+	code, out, errs := call(t, path)
+	if code != exitOK || !strings.Contains(errs, path+" ends too early") || !strings.Contains(out, "| status | partial |") {
+		t.Errorf("exit %d: %s\n%.1500s", code, errs, out)
+	}
+	if code, _, errs := call(t, "-strict", path); code != exitInput || !strings.Contains(errs, "cut off by the end of the file") {
+		t.Errorf("strict: exit %d: %s", code, errs)
+	}
+}
+
 // TestFolderOfRanks: two ranks whose collective one enters 70 µs late, and a third one that is broken.
 func TestFolderOfRanks(t *testing.T) {
 	dir := t.TempDir()
