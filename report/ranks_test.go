@@ -130,6 +130,20 @@ func TestBL102WaitingIsNoTransfer(t *testing.T) {
 		t.Errorf("finding %+v", f)
 	}
 
+	t.Run("waiting that computation hides is no loss", func(t *testing.T) {
+		for hidden, want := range map[time.Duration]time.Duration{0: 960 * time.Microsecond, 600 * time.Microsecond: 400 * time.Microsecond, time.Millisecond: 0} {
+			busy := rankTraces(t, map[int]float64{0: 0, 1: 0}, []meeting{{"all_to_all", "0", map[int]float64{0: 0, 1: 960}, 1000, 4_000_000}},
+				func(b *trace.Builder, _ int) { b.GPU(trace.GPUEvent{Name: "gemm", Dur: hidden, Stream: 1}) })
+			var stake time.Duration
+			if f := finding(compareRanks(t, 0, busy), "waiting_for_ranks"); f != nil {
+				stake = f.AtStake.Duration()
+			}
+			if stake != want {
+				t.Errorf("%v hidden: %v at stake, want %v", hidden, stake, want)
+			}
+		}
+	})
+
 	t.Run("one rank alone has no roof", func(t *testing.T) {
 		r := compareRanks(t, 0, map[int]*trace.Trace{0: traces[0]})
 		op := r.Operators[0]

@@ -103,20 +103,24 @@ func (r *Ranks) collectiveTable() table {
 	return t
 }
 
-// waitingRanks is what this rank waits for others in collectives.
+// waitingRanks is what this rank waits for others in collectives, as far as no computation hides it.
 func (in *analysis) waitingRanks() []Finding {
 	if in.Ranks == nil || in.Trace.Rank == nil {
 		return nil
 	}
 	for _, k := range in.Ranks.Ranks {
-		if k.Rank != *in.Trace.Rank || !in.worthwhile(k.Wait.Duration()) {
+		stake := min(k.Wait, in.Timeline.ExposedComm)
+		if k.Rank != *in.Trace.Rank || !in.worthwhile(stake.Duration()) {
 			continue
 		}
 		detail := fmt.Sprintf("%s of %s in collectives are waiting, the rest is transfer.", duration(k.Wait), duration(k.Wait+k.Transfer))
+		if stake < k.Wait {
+			detail += fmt.Sprintf(" No more than %s of it can be saved: computation hides the rest.", duration(stake))
+		}
 		if last := in.Ranks.straggler(); last != nil {
 			detail += fmt.Sprintf(" Rank %d arrives last in %s of %s calls.", last.Rank, count(last.Last), count(last.Calls))
 		}
-		return []Finding{{Code: "waiting_for_ranks", Time: k.Wait + k.Transfer, AtStake: k.Wait,
+		return []Finding{{Code: "waiting_for_ranks", Time: k.Wait + k.Transfer, AtStake: stake,
 			Title: fmt.Sprintf("Rank %d waits for other ranks", k.Rank), Detail: detail}}
 	}
 	return nil
