@@ -40,11 +40,29 @@ func (r *Report) caveats() []string {
 	case StatusEmpty:
 		c = append(c, "The trace holds 0 GPU events, so there is nothing to measure.")
 	case StatusNoSteadyState:
-		c = append(c, "0 denoising steps were found; the figures are of the whole trace.")
+		text := "0 denoising steps were found; the figures are of the whole trace."
+		if d := r.diagnostic("single_step"); d != "" {
+			text = "0 denoising steps were found (" + d + "); the figures are of the whole trace."
+		}
+		c = append(c, text)
+	case StatusOK:
+		if d := r.diagnostic("single_step"); d != "" {
+			c = append(c, strings.ToUpper(d[:1])+d[1:]+".")
+		}
 	case StatusPartial:
 		c = append(c, fmt.Sprintf("The record is incomplete (%s); figures are of the part that was read.", r.incomplete()))
 	}
 	return c
+}
+
+// diagnostic returns the message of a diagnostic, "" if there is none of that code.
+func (r *Report) diagnostic(code string) string {
+	for _, d := range r.Diagnostics {
+		if d.Code == code {
+			return d.Message
+		}
+	}
+	return ""
 }
 
 // incomplete counts what makes a report partial.

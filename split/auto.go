@@ -51,6 +51,8 @@ func (a Auto) Split(ctx context.Context, in *Input) (*Result, error) {
 			attempts = append(attempts, no.Attempts...)
 			if none == nil { // the first mode's, which is the one that reads image markers
 				none = no.Result
+			} else {
+				none.Diagnostics = append(none.Diagnostics, no.Result.Diagnostics...)
 			}
 		default:
 			return nil, fmt.Errorf("split mode %s: %w", m.Name(), err)
@@ -80,7 +82,7 @@ func (a Auto) otherWork(in *Input, best *Result) string {
 	if g == nil {
 		g = DefaultGrammar()
 	}
-	if best.Method == "marker" {
+	if best.Method == "marker" && best.Confidence >= explicitMarkers {
 		return ""
 	}
 	for i := range in.Trace.Annotations {

@@ -1,7 +1,14 @@
 package split
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ditlens/ditlens/trace"
 )
 
 // Autocorrelation finds steps by the periodicity of what is launched. It needs no annotation, no operator and no launch: GPU
@@ -26,7 +33,7 @@ func (a Autocorrelation) Split(ctx context.Context, in *Input) (*Result, error) 
 		return nil, err
 	}
 	if f == nil || len(f.pieces) < 2 {
-		return nil, noSteps(in, o, a.Name(), CodeNoSteadyState, "nothing in the launched work repeats as steps do")
+		return nil, withoutLoop(in, o, a.Name(), CodeNoSteadyState, "nothing in the launched work repeats as steps do")
 	}
 	c := f.cut(in.Trace, o)
 	c.Mode = a.Name()
@@ -35,10 +42,9 @@ func (a Autocorrelation) Split(ctx context.Context, in *Input) (*Result, error) 
 	r.NonEmptyModes = []string{a.Name()}
 	r.Attempts = []Attempt{{Mode: a.Name(), Code: CodeOK, Message: f.describe(), Steps: len(r.Steps)}}
 	if r.Confidence < minConfidence {
-		return nil, &NoSteadyStateError{
-			Attempts: []Attempt{{Mode: a.Name(), Code: CodeLowQuality, Steps: len(r.Steps), Message: f.describe() + ": " + f.doubt}},
-			Result:   wholeTrace(in, o, a.Name()),
-		}
+		no := withoutLoop(in, o, a.Name(), CodeLowQuality, f.describe()+": "+f.doubt)
+		no.Attempts[0].Steps = len(r.Steps)
+		return nil, no
 	}
 	return r, nil
 }
@@ -54,4 +60,79 @@ func noSteps(in *Input, o *order, mode, code, message string) *NoSteadyStateErro
 // wholeTrace is the Result of a trace without steps.
 func wholeTrace(in *Input, o *order, mode string) *Result {
 	return assemble(in, Cut{Method: "none", Mode: mode}, o)
+}
+
+// withoutLoop makes the error of a trace in which no step was seen to repeat. When blocks do that hold half of the time, it says that this looks like one
+// pass.
+func withoutLoop(in *Input, o *order, mode, code, message string) *NoSteadyStateError {
+	no := noSteps(in, o, mode, code, message)
+	if b := blocks(in.Trace, o); b != "" {
+		d := singleStep("no step repeats, though blocks do (" + b + "): this looks like a single pass of the model, one denoising step at most")
+		no.Attempts[0].Message += "; " + d.Message
+		no.Result.Diagnostics = append(no.Result.Diagnostics, d)
+	}
+	return no
+}
+
+// blocks describes the loops of a single pass, in order: those that lie in one place each, if together they hold half of the GPU time. It is empty if
+// they do not.
+func blocks(t *trace.Trace, o *order) string {
+	n := newNest(t, o.lane, o.signatures(o.lane), indices(len(o.lane)))
+	if err := n.findLevels(func() error { return nil }, o.distinct); err != nil {
+		return ""
+	}
+	var all []region
+	for i := range n.levels {
+		if l := &n.levels[i]; l.lag > 1 && !l.loops {
+			all = append(all, l.regions...)
+		}
+	}
+	total := n.before[len(n.tok)]
+	all = slices.DeleteFunc(all, func(r region) bool {
+		return r.iterations() < 2.5 || 20*(n.before[r.to]-n.before[r.from]) < total
+	})
+	slices.SortFunc(all, func(a, b region) int { return cmp.Compare(n.matched(b), n.matched(a)) })
+	var apart []region // without those that overlap a stronger one
+	for _, r := range all {
+		if !slices.ContainsFunc(apart, func(k region) bool { return k.from < r.to && r.from < k.to }) {
+			apart = append(apart, r)
+		}
+	}
+	var held time.Duration
+	var parts []string
+	slices.SortFunc(apart, func(a, b region) int { return cmp.Compare(a.from, b.from) })
+	for _, r := range apart {
+		like := 0 // itself, and what other passes repeat
+		for _, k := range apart {
+			like += rank(n.alike(r, k))
+		}
+		if like == 1 {
+			held += n.before[r.to] - n.before[r.from]
+			parts = append(parts, fmt.Sprintf("%.0f of %d kernels", r.iterations(), r.lag))
+		}
+	}
+	if 2*held < total {
+		return ""
+	}
+	return strings.Join(parts, ", ")
+}
+
+// alike reports whether two regions repeat the same: at least half of what an iteration of the one holds is in one of the other.
+func (n *nest) alike(a, b region) bool {
+	x, y := distinct(n.tok[a.from:a.from+a.lag]), distinct(n.tok[b.from:b.from+b.lag])
+	same := 0
+	for _, s := range x {
+		if _, found := slices.BinarySearch(y, s); found {
+			same++
+		}
+	}
+	return 2*same >= len(x)
+}
+
+func indices(n int) []int32 {
+	at := make([]int32, n)
+	for i := range at {
+		at[i] = int32(i)
+	}
+	return at
 }

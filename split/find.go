@@ -20,6 +20,7 @@ type finding struct {
 	pieces    []piece       // in positions of the lane
 	forwards  int           // most passes a step, as far as seen
 	agree     bool          // both ends of the loop agree on the boundaries
+	adjoined  bool          // another loop, not of convolutions, follows at once
 	conv      bool          // steps are mostly convolutions
 	rivalled  bool          // a loop elsewhere holds nearly as much
 	holds     bool          // within its steps is another loop that might be the steps
@@ -35,10 +36,7 @@ func findLoop(t *trace.Trace, o *order, stop func() error) (*finding, error) {
 	if len(o.lane) < 4 {
 		return nil, nil
 	}
-	every := make([]int32, len(o.lane))
-	for i := range every {
-		every[i] = int32(i)
-	}
+	every := indices(len(o.lane))
 	s := search{t: t, lane: o.lane, sig: o.signatures(o.lane), distinct: o.distinct, solid: o.distinct, stop: stop}
 	f, err := s.at(every)
 	if err != nil || f.sure() {
@@ -202,10 +200,33 @@ func (s *search) at(positions []int32) (*finding, error) {
 	steps.lag, steps.time = slices.Max(lengths), f.time
 	f.loops = f.loops || n.inner(&steps)
 	f.inside = n.subPeriods(f.pieces)
+	f.adjoined = !f.loops && n.adjoins(f.pieces[len(f.pieces)-1].to)
 	if len(positions) == len(s.lane) {
 		f.spilt = f.spill()
 	}
 	return f, nil
+}
+
+// adjoins reports whether a loop that does not convolve begins at a position, or a few kernels behind.
+func (n *nest) adjoins(at int) bool {
+	for i := range n.levels {
+		l := &n.levels[i]
+		for _, r := range l.regions {
+			if l.lag < 2 || r.iterations() < 2.5 || r.from < at-l.lag/2 || r.from > at+2*fewKernels {
+				continue
+			}
+			var conv time.Duration
+			for k := r.from; k < r.to; k++ {
+				if s := int(n.tok[k]); s < len(n.conv) && n.conv[s] {
+					conv += n.before[k+1] - n.before[k]
+				}
+			}
+			if 5*conv < n.before[r.to]-n.before[r.from] {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // kinds notes in n which signatures are copies and which are convolutions.

@@ -3,6 +3,7 @@ package split
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/ditlens/ditlens/trace"
 )
@@ -27,6 +28,11 @@ func (g Graph) Split(ctx context.Context, in *Input) (*Result, error) {
 	if replays == 0 {
 		return nil, noSteps(in, o, g.Name(), CodeMissing, "no graph launches")
 	}
+	if replays == 1 {
+		if r := g.only(in, o); r != nil {
+			return r, nil
+		}
+	}
 	if f == nil || len(f.pieces) < 2 {
 		return nil, noSteps(in, o, g.Name(), CodeNoSteadyState, fmt.Sprintf("%d graph launches that do not repeat", replays))
 	}
@@ -43,6 +49,29 @@ func (g Graph) Split(ctx context.Context, in *Input) (*Result, error) {
 		return nil, no
 	}
 	return r, nil
+}
+
+// only makes the one graph launch of a trace its only step, if it holds at least half of the GPU time: a pass is captured as a whole.
+func (g Graph) only(in *Input, o *order) *Result {
+	t := in.Trace
+	c := Cut{Method: "graph", Mode: g.Name(), StepOf: make([]int32, len(t.GPU)), Confidence: 0.6}
+	var inside, all time.Duration
+	for i := range t.GPU {
+		c.StepOf[i] = -1
+		all += t.GPU[i].Dur
+		if l := t.GPU[i].Launch; l >= 0 && t.Launches[l].Kind == trace.LaunchGraph {
+			c.StepOf[i] = 0
+			inside += t.GPU[i].Dur
+		}
+	}
+	if 2*inside < all {
+		return nil
+	}
+	c.Reasons = []string{fmt.Sprintf("the only graph launch holds %.1f %% of the GPU time", 100*float64(inside)/float64(all))}
+	r := assemble(in, c, o)
+	r.NonEmptyModes = []string{g.Name()}
+	r.Attempts = []Attempt{{Mode: g.Name(), Code: CodeOK, Message: "1 step, the only graph launch", Steps: 1}}
+	return r
 }
 
 // findReplays looks for the loop of steps in a lane in which each graph launch is one event.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -152,82 +153,90 @@ func cutAt(t *trace.Trace, share float64) *trace.Trace {
 }
 
 func TestStepsDoNotDependOnWhatElseIsRecorded(t *testing.T) {
-	for _, file := range []string{realtraces.SD35, realtraces.Flux} {
-		tr := load(t, file)
-		want, err := split.Autocorrelation{}.Split(t.Context(), &split.Input{Trace: tr})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range []struct {
-			name   string
-			change func(*trace.Trace) *trace.Trace
-		}{
-			{"without annotations", withoutAnnotations}, {"without operators", withoutOps}, {"kernels only", kernelsOnly},
-			{"renamed", renamed}, {"scaled", scaled},
-		} {
-			t.Run(c.name, func(t *testing.T) {
-				r, err := split.Autocorrelation{}.Split(t.Context(), &split.Input{Trace: c.change(tr)})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !slices.Equal(want.StepOf, r.StepOf) {
-					t.Errorf("steps of %v GPU events, want %v, the same ones", kernels(r), kernels(want))
-				}
-				if d := gocmp.Diff(phases(want), phases(r)); d != "" {
-					t.Error(d)
-				}
-			})
-		}
-		for _, c := range []struct {
-			name   string
-			change func(*trace.Trace) *trace.Trace
-		}{
-			{"with noise", noisy}, {"with a second stream", onSecondStream},
-			{"kernels only, with noise", func(t *trace.Trace) *trace.Trace { return noisy(kernelsOnly(t)) }},
-			{"kernels only, with a second stream", func(t *trace.Trace) *trace.Trace { return onSecondStream(kernelsOnly(t)) }},
-			{"with noise under names of its own", func(t *trace.Trace) *trace.Trace { return noisy(renamed(t)) }},
-		} {
-			t.Run(c.name, func(t *testing.T) {
-				changed := c.change(tr)
-				r, err := split.Autocorrelation{}.Split(t.Context(), &split.Input{Trace: changed})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !slices.Equal(want.StepOf, original(tr, changed, r.StepOf)) {
-					t.Errorf("steps of %v GPU events; those of the trace itself are not in the same steps as before", kernels(r))
-				}
-			})
-		}
-		t.Run("twice", func(t *testing.T) {
-			r, err := split.Autocorrelation{}.Split(t.Context(), &split.Input{Trace: twice(tr)})
+	for _, c := range []struct {
+		file string
+		mode split.Splitter
+	}{
+		{realtraces.SD35, split.Autocorrelation{}}, {realtraces.Flux, split.Autocorrelation{}}, {realtraces.SD35, split.Auto{}}, {realtraces.Flux, split.Auto{}},
+	} {
+		t.Run(filepath.Dir(c.file)+"/"+c.mode.Name(), func(t *testing.T) { doNotDepend(t, load(t, c.file), c.mode) })
+	}
+}
+
+func doNotDepend(t *testing.T, tr *trace.Trace, mode split.Splitter) {
+	want, err := mode.Split(t.Context(), &split.Input{Trace: tr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*trace.Trace) *trace.Trace
+	}{
+		{"without annotations", withoutAnnotations}, {"without operators", withoutOps}, {"kernels only", kernelsOnly},
+		{"renamed", renamed}, {"scaled", scaled},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := mode.Split(t.Context(), &split.Input{Trace: c.change(tr)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := gocmp.Diff(append(kernels(want), kernels(want)...), kernels(r)); d != "" || len(r.Images) != 2 {
-				t.Errorf("%d images, steps (-want +got):\n%s", len(r.Images), d)
+			if !slices.Equal(want.StepOf, r.StepOf) {
+				t.Errorf("steps of %v GPU events, want %v, the same ones", kernels(r), kernels(want))
 			}
-			p := phases(want)
-			for k := range p {
-				p[k] *= 2
-			}
-			if d := gocmp.Diff(p, phases(r)); d != "" {
-				t.Error(d)
-			}
-		})
-		t.Run("cut", func(t *testing.T) {
-			r, err := split.Autocorrelation{}.Split(t.Context(), &split.Input{Trace: cutAt(tr, 0.7)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			n := len(r.Steps)
-			if n == 0 || n > 4 || r.Steps[n-1].Complete || !r.Steps[n-2].Complete {
-				t.Errorf("steps %v, last complete: %v", kernels(r), r.Steps[n-1].Complete)
-			}
-			if d := gocmp.Diff(kernels(want)[:n-1], kernels(r)[:n-1]); d != "" {
+			if d := gocmp.Diff(phases(want), phases(r)); d != "" {
 				t.Error(d)
 			}
 		})
 	}
+	for _, c := range []struct {
+		name   string
+		change func(*trace.Trace) *trace.Trace
+	}{
+		{"with noise", noisy}, {"with a second stream", onSecondStream},
+		{"kernels only, with noise", func(t *trace.Trace) *trace.Trace { return noisy(kernelsOnly(t)) }},
+		{"kernels only, with a second stream", func(t *trace.Trace) *trace.Trace { return onSecondStream(kernelsOnly(t)) }},
+		{"with noise under names of its own", func(t *trace.Trace) *trace.Trace { return noisy(renamed(t)) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			changed := c.change(tr)
+			r, err := mode.Split(t.Context(), &split.Input{Trace: changed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(want.StepOf, original(tr, changed, r.StepOf)) {
+				t.Errorf("steps of %v GPU events; those of the trace itself are not in the same steps as before", kernels(r))
+			}
+		})
+	}
+	t.Run("twice", func(t *testing.T) {
+		r, err := mode.Split(t.Context(), &split.Input{Trace: twice(tr)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := gocmp.Diff(append(kernels(want), kernels(want)...), kernels(r)); d != "" || len(r.Images) != 2 {
+			t.Errorf("%d images, steps (-want +got):\n%s", len(r.Images), d)
+		}
+		p := phases(want)
+		for k := range p {
+			p[k] *= 2
+		}
+		if d := gocmp.Diff(p, phases(r)); d != "" {
+			t.Error(d)
+		}
+	})
+	t.Run("cut", func(t *testing.T) {
+		r, err := mode.Split(t.Context(), &split.Input{Trace: cutAt(tr, 0.7)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(r.Steps)
+		if n == 0 || n > 4 || r.Steps[n-1].Complete || !r.Steps[n-2].Complete {
+			t.Errorf("steps %v, last complete: %v", kernels(r), r.Steps[n-1].Complete)
+		}
+		if d := gocmp.Diff(kernels(want)[:n-1], kernels(r)[:n-1]); d != "" {
+			t.Error(d)
+		}
+	})
 }
 
 // original returns what is said of the events of a trace in one to which others were added.
@@ -242,12 +251,9 @@ func original(tr, changed *trace.Trace, stepOf []int32) (out []int32) {
 	return out
 }
 
-func TestStepsDoNotDependOnTheOrderOfEvents(t *testing.T) {
-	tr := load(t, realtraces.Flux)
-	want, err := split.Autocorrelation{}.Split(t.Context(), &split.Input{Trace: tr})
-	if err != nil {
-		t.Fatal(err)
-	}
+// shuffled builds the trace anew from its events in another order.
+func shuffled(t *testing.T, tr *trace.Trace) *trace.Trace {
+	t.Helper()
 	r := rand.New(rand.NewPCG(5, 6))
 	var b trace.Builder
 	th := b.Thread(0, 1, 1, "")
@@ -259,15 +265,36 @@ func TestStepsDoNotDependOnTheOrderOfEvents(t *testing.T) {
 		l.Thread = th
 		b.Launch(l)
 	}
-	shuffled, err := b.Build()
+	out, err := b.Build()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := split.Autocorrelation{}.Split(t.Context(), &split.Input{Trace: shuffled})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(want.StepOf, got.StepOf) {
-		t.Errorf("steps of %v GPU events, want %v, the same ones", kernels(got), kernels(want))
+	return out
+}
+
+func TestStepsDoNotDependOnTheOrderOfEvents(t *testing.T) {
+	for _, file := range []string{realtraces.SD35, realtraces.Flux} {
+		tr := load(t, file)
+		for _, mode := range []split.Splitter{split.Autocorrelation{}, split.Graph{}, split.Auto{}} {
+			if file == realtraces.SD35 && mode == (split.Splitter)(split.Graph{}) {
+				continue // it ran without graphs
+			}
+			want, err := mode.Split(t.Context(), &split.Input{Trace: withoutAnnotations(withoutOps(tr))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Run(filepath.Dir(file)+"/"+mode.Name(), func(t *testing.T) {
+				got, err := mode.Split(t.Context(), &split.Input{Trace: shuffled(t, tr)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(want.StepOf, got.StepOf) {
+					t.Errorf("steps of %v GPU events, want %v, the same ones", kernels(got), kernels(want))
+				}
+				if d := gocmp.Diff(phases(want), phases(got)); d != "" {
+					t.Error(d)
+				}
+			})
+		}
 	}
 }

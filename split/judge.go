@@ -7,6 +7,9 @@ import (
 	"github.com/ditlens/ditlens/trace"
 )
 
+// layer is how many kernels a layer of a model may well launch.
+const layer = 32
+
 // judge sets the confidence and its reasons.
 func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 	share := 0.0
@@ -42,6 +45,10 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 		say(-0.6, "several iterations come from one graph launch: they are parts of one pass")
 	case f.loops:
 		say(0.15, "each step is made of repeated blocks")
+	case f.adjoined:
+		say(-0.6, "no repeated blocks inside a step, and another loop follows at once: both may be layers of one pass")
+	case f.period < layer:
+		say(-0.45, "no repeated blocks inside a step of %d kernels: it may be the layers of one pass", f.period)
 	case f.alone(r):
 		say(-0.45, "the repeated part holds no repeated blocks and stands alone: it may be the layers of one pass")
 	case !decoded(t, r):
@@ -66,6 +73,9 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 	}
 	if f.spills() {
 		say(-0.4, "work like that of the steps lies outside of them: %v", f.spilt)
+	}
+	if 2*f.explained < f.time {
+		say(-0.5, "most of what the steps hold recurs in no other")
 	}
 	if uneven(r) {
 		say(-0.4, "the images have different numbers of steps")

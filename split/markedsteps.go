@@ -1,7 +1,9 @@
 package split
 
 import (
+	"regexp"
 	"slices"
+	"time"
 )
 
 // windowsAreSteps reports whether the profiler was advanced once a step: there are several windows, and what they launch is made of
@@ -16,18 +18,19 @@ func (s *sheet) windowsAreSteps() bool {
 	if len(ids) < 4 {
 		return false
 	}
-	every := make([]int32, len(ids))
-	for i := range every {
-		every[i] = int32(i)
-	}
 	look := search{t: s.t, lane: ids, sig: s.o.signatures(ids), distinct: s.o.distinct, solid: s.o.distinct, stop: func() error { return nil }}
-	f, _ := look.at(every)
+	f, _ := look.at(indices(len(ids)))
 	return f == nil || !f.loops
 }
 
-// cover reports whether marks hold at least half of the events from the first to the last of them in each image.
+// cover reports whether marks hold at least half of the events from the first to the last of them in each image; of a single mark, whether it
+// holds an eighth of what its image has launched until it ends.
 func (s *sheet) cover(marks []span) bool {
 	inside, all := 0, 0
+	if len(marks) == 1 {
+		from, to := s.position(marks[0].start), s.position(marks[0].end)
+		return 8*(to-from) >= to-s.floor(s.images(marks)[0])
+	}
 	image := s.images(marks)
 	for i, m := range marks {
 		a, b := s.position(m.start), s.position(m.end)
@@ -62,16 +65,62 @@ func (s *sheet) closed(marks []span) []stepSpan {
 			out[i].from = out[i-1].to
 			continue
 		}
-		floor := 0
+		floor := s.floor(out[i].image)
 		if i > 0 {
-			floor = out[i-1].to
-		}
-		if im := s.by[ImageMarker]; out[i].image < len(im) {
-			floor = max(floor, s.position(im[out[i].image].start))
+			floor = max(floor, out[i-1].to)
 		}
 		out[i].from = s.opening(out, i, floor)
 	}
+	if len(out) == 1 {
+		out[0].open = len(s.by[ForwardMarker]) == 0
+	}
 	return out
+}
+
+// floor returns where an image begins, as far as markers say.
+func (s *sheet) floor(image int) int {
+	if im := s.by[ImageMarker]; image < len(im) {
+		return s.position(im[image].start)
+	}
+	return 0
+}
+
+// compiled matches calls of compiled code as torch.compile names them.
+var compiled = regexp.MustCompile(`^(Torch-Compiled Region|## Call CompiledFxGraph)`)
+
+// onlyCall returns the one call of compiled code that launched at least half of the trace's GPU time, if there is no other call: one pass, and so one
+// step, is all that was recorded.
+func (s *sheet) onlyCall() (steps []stepSpan, how string) {
+	var calls []span
+	see := func(name string, start, end time.Duration) {
+		if compiled.MatchString(name) {
+			calls = append(calls, span{mark: mark{Pattern: &Pattern{Regexp: compiled}, name: name}, start: start, end: end})
+		}
+	}
+	for i := range s.t.Annotations {
+		if a := &s.t.Annotations[i]; !a.GPU {
+			see(a.Name, a.Start, a.End())
+		}
+	}
+	for i := range s.t.Ops {
+		see(s.t.Ops[i].Name, s.t.Ops[i].Start, s.t.Ops[i].End())
+	}
+	if calls = outermost(calls); len(calls) != 1 {
+		return nil, ""
+	}
+	var inside, all time.Duration
+	from, to := s.position(calls[0].start), s.position(calls[0].end)
+	for k, id := range s.o.ids {
+		d := s.t.GPU[id].Dur
+		all += d
+		if k >= from && k < to {
+			inside += d
+		}
+	}
+	if 2*inside < all || to <= from {
+		return nil, ""
+	}
+	return []stepSpan{{from: from, to: to, inferred: true}}, "told from the only call of " + calls[0].name
 }
 
 // opening returns where the first step of an image begins, floor or later.

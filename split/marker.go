@@ -46,10 +46,13 @@ func (m Marker) Split(ctx context.Context, in *Input) (*Result, error) {
 		return nil, fail(CodeEmpty, fmt.Sprintf("%d step markers, none of which launched GPU work", len(steps)), len(steps))
 	}
 	c.Confidence = 0.9 * float64(full) / float64(len(steps))
-	if len(s.by[WindowMarker]) == len(steps) && len(s.by[StepMarker])+len(s.by[SchedulerMarker])+len(s.by[ForwardMarker]) == 0 {
+	if steps[0].open || steps[0].inferred || len(s.by[WindowMarker]) == len(steps) && len(s.by[StepMarker])+len(s.by[SchedulerMarker])+len(s.by[ForwardMarker]) == 0 {
 		c.Confidence *= 0.7 // training advances the profiler once a step too
 	}
-	c.Reasons = []string{fmt.Sprintf("%d steps %s", len(steps), how)}
+	if steps[0].inferred {
+		c.Marked = 0
+	}
+	c.Reasons = []string{fmt.Sprintf("%d step%s %s", len(steps), plural(len(steps)), how)}
 	r := assemble(in, c, o)
 	if why := speaksAgainst(in.Trace, r, o); why != "" && c.Confidence < 0.7 {
 		return nil, fail(CodeLowQuality, why, len(steps))
@@ -64,6 +67,8 @@ type stepSpan struct {
 	from, to int
 	image    int
 	forwards int
+	open     bool // where it begins is not known
+	inferred bool // by no marker
 }
 
 // steps returns the marked steps and how they were told.
@@ -76,10 +81,12 @@ func (s *sheet) steps() (steps []stepSpan, how string) {
 		steps, how = s.closed(marks), "closed by markers named "+marks[0].name
 	case len(s.by[SchedulerMarker]) > 0:
 		steps, how = s.closed(s.by[SchedulerMarker]), "closed by "+s.by[SchedulerMarker][0].name
-	case len(s.by[ForwardMarker]) > 1:
+	case len(s.by[ForwardMarker]) > 0:
 		steps, how = s.passes(s.by[ForwardMarker]), "told from "+s.by[ForwardMarker][0].name
 	case s.windowsAreSteps():
 		steps, how = s.ranges(s.by[WindowMarker]), "as windows of the profiler"
+	default:
+		steps, how = s.onlyCall()
 	}
 	var begun []int // positions of the forward passes that launched something
 	for _, f := range s.by[ForwardMarker] {
@@ -106,7 +113,7 @@ func (s *sheet) assign(c *Cut, steps []stepSpan) (full int) {
 			c.StepOf[id] = int32(k)
 		}
 		c.ImageOf = append(c.ImageOf, x.image)
-		c.Partial = append(c.Partial, x.to <= x.from)
+		c.Partial = append(c.Partial, x.to <= x.from || x.open)
 		c.Forwards = append(c.Forwards, x.forwards)
 		if x.to > x.from {
 			full++

@@ -1,0 +1,124 @@
+package split
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// join finds the seams within steps. When a step takes several passes, every so many seams hold the scheduler's work and the others do not:
+// small units that occur once in each of these seams, nowhere else in the loop, and behind its last pass too (or before its first). That tells them
+// from what happens once, as in a first step, and from what belongs to some of the passes.
+func (t *tailor) join() {
+	where, most := t.seamsOf()
+	groups := map[string][]int32{} // units that occur in the same seams
+	for x, w := range where {
+		if len(w) > 0 && !t.copies(x) {
+			key := fmt.Sprint(w)
+			groups[key] = append(groups[key], x)
+		}
+	}
+	begin, end := t.c.begin[0], t.c.end[t.c.size()-1]
+	around := distinct(slices.Concat(t.tok[max(0, begin-most):begin], t.tok[end:min(len(t.tok), end+most)]))
+	step, _ := t.period()
+	var best []int32
+	for _, g := range groups {
+		near := false
+		for _, x := range g {
+			_, found := slices.BinarySearch(around, x)
+			near = near || found
+		}
+		w := where[g[0]]
+		if near && 20*t.least(g, w) < step && (best == nil || len(w) > len(where[best[0]])) && t.close(w) {
+			best = g
+		}
+	}
+	if best == nil {
+		return
+	}
+	t.closes = func(x int32) bool { return slices.Contains(best, x) }
+	for k := range t.seams {
+		if s := &t.seams[k]; s.kind != apart && !slices.Contains(where[best[0]], k) {
+			s.kind = within
+		}
+	}
+}
+
+// least returns the least GPU time that a group of units takes in one of the seams that hold it.
+func (t *tailor) least(group []int32, seams []int) (least time.Duration) {
+	for n, k := range seams {
+		var sum time.Duration
+		for i := t.seams[k].from; i < t.seams[k].to; i++ {
+			if slices.Contains(group, t.tok[i]) {
+				sum += t.folded.time(i, i+1)
+			}
+		}
+		if n == 0 || sum < least {
+			least = sum
+		}
+	}
+	return least
+}
+
+// seamsOf returns for each unit the seams within images that hold it, nil if it occurs twice in one or in a pass, and the units of the longest.
+func (t *tailor) seamsOf() (where map[int32][]int, most int) {
+	where = map[int32][]int{}
+	for k, s := range t.seams {
+		for i := t.c.begin[k]; i < s.from; i++ {
+			where[t.tok[i]] = nil
+		}
+	}
+	last := t.c.size() - 1
+	for _, x := range t.tok[t.c.begin[last]:t.c.end[last]] {
+		where[x] = nil
+	}
+	for k, s := range t.seams {
+		if s.kind == apart {
+			continue
+		}
+		most = max(most, s.to-s.from)
+		for _, x := range t.tok[s.from:s.to] {
+			w, seen := where[x]
+			if seen && (w == nil || w[len(w)-1] == k) {
+				where[x] = nil
+			} else {
+				where[x] = append(w, k)
+			}
+		}
+	}
+	return where, most
+}
+
+// close reports whether the given seams may be those that close steps: not all, so many passes apart as a step may have, and what the
+// other ones hold is also in these.
+func (t *tailor) close(closing []int) bool {
+	const passes = 4
+	held := map[int32]bool{}
+	for _, k := range closing {
+		for _, x := range t.tok[t.seams[k].from:t.seams[k].to] {
+			held[x] = true
+		}
+	}
+	run, inner, others, foreign := 1, 0, 0, 0
+	for k, s := range t.seams {
+		run++
+		if _, closed := slices.BinarySearch(closing, k); closed || s.kind == apart {
+			run = 1
+			continue
+		}
+		inner++
+		for _, x := range t.tok[s.from:s.to] {
+			others++
+			foreign += rank(!held[x])
+		}
+		if run > passes {
+			return false
+		}
+	}
+	return inner > 0 && 8*foreign <= others
+}
+
+// joined reports whether units between two passes leave them in one step.
+func (t *tailor) joined(from, to int) bool {
+	return t.closes != nil && !slices.ContainsFunc(t.tok[max(from, 0):max(to, 0)], t.closes)
+}
