@@ -42,7 +42,7 @@ func (r *Report) caveats() []string {
 	case StatusNoSteadyState:
 		text := "0 denoising steps were found; the figures are of the whole trace."
 		if d := r.diagnostic("single_step"); d != "" {
-			text = "0 denoising steps were found (" + d + "); the figures are of the whole trace."
+			text = "0 denoising steps were found: " + d + ". The figures are of the whole trace."
 		}
 		c = append(c, text)
 	case StatusOK:

@@ -59,14 +59,14 @@ func assemble(in *Input, c Cut, o *order) *Result {
 	markOutliers(r)
 	r.Steady = steadyState(r)
 	if n == 1 {
-		r.Diagnostics = append(r.Diagnostics, singleStep("one denoising step was recorded: whether it is as others are cannot be told"))
+		r.Diagnostics = append(r.Diagnostics, singleStep("one denoising step was recorded; to tell whether it is as others are"))
 	}
 	return r
 }
 
 // singleStep says that a trace holds one step, and what to do.
 func singleStep(message string) trace.Diagnostic {
-	return trace.Diagnostic{Code: "single_step", Severity: trace.Warning, Count: 1, Message: message + "; record two or more steps"}
+	return trace.Diagnostic{Code: "single_step", Severity: trace.Warning, Count: 1, Message: message + ", record two or more"}
 }
 
 // extent accumulates what a step or phase needs of its events.

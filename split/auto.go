@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ditlens/ditlens/trace"
 )
@@ -66,6 +67,9 @@ func (a Auto) Split(ctx context.Context, in *Input) (*Result, error) {
 	if other := a.otherWork(in, best); other != "" {
 		message := fmt.Sprintf("%d repeats, but %s marks another kind of work", len(best.Steps), other)
 		attempts = append(attempts, Attempt{Mode: a.Name(), Code: CodeLowQuality, Message: message, Steps: len(best.Steps)})
+		if none != nil {
+			none.Diagnostics = slices.DeleteFunc(none.Diagnostics, func(d trace.Diagnostic) bool { return d.Code == "single_step" })
+		}
 		return nil, a.nothing(in, none, attempts)
 	}
 	if best.Images[0].Marker == "" && none != nil && none.Images != nil && none.Images[0].Marker != "" {

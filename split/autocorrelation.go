@@ -62,22 +62,22 @@ func wholeTrace(in *Input, o *order, mode string) *Result {
 	return assemble(in, Cut{Method: "none", Mode: mode}, o)
 }
 
-// withoutLoop makes the error of a trace in which no step was seen to repeat. When blocks do that hold half of the time, it says that this looks like one
+// withoutLoop makes the error of a trace in which no step was seen to repeat. When blocks do that hold half of the time, it says that these may be those of one
 // pass.
 func withoutLoop(in *Input, o *order, mode, code, message string) *NoSteadyStateError {
 	no := noSteps(in, o, mode, code, message)
-	if b := blocks(in.Trace, o); b != "" {
-		d := singleStep("no step repeats, though blocks do (" + b + "): this looks like a single pass of the model, one denoising step at most")
+	if b := blocks(in.Trace, o, o.lane); b != "" {
+		d := singleStep("no step was seen to repeat, though blocks do (" + b + "), as in a single pass of the model. If a single step is what the trace holds")
 		no.Attempts[0].Message += "; " + d.Message
 		no.Result.Diagnostics = append(no.Result.Diagnostics, d)
 	}
 	return no
 }
 
-// blocks describes the loops of a single pass, in order: those that lie in one place each, if together they hold half of the GPU time. It is empty if
-// they do not.
-func blocks(t *trace.Trace, o *order) string {
-	n := newNest(t, o.lane, o.signatures(o.lane), indices(len(o.lane)))
+// blocks describes the loops of a single pass, in order: those that lie in one place each among events in launch order, if together they hold half of
+// the GPU time. It is empty if they do not.
+func blocks(t *trace.Trace, o *order, ids []trace.GPUID) string {
+	n := newNest(t, ids, o.signatures(ids), indices(len(ids)))
 	if err := n.findLevels(func() error { return nil }, o.distinct); err != nil {
 		return ""
 	}
@@ -89,7 +89,14 @@ func blocks(t *trace.Trace, o *order) string {
 	}
 	total := n.before[len(n.tok)]
 	all = slices.DeleteFunc(all, func(r region) bool {
-		return r.iterations() < 2.5 || 20*(n.before[r.to]-n.before[r.from]) < total
+		var conv time.Duration
+		for k := r.from; k < r.to; k++ {
+			if convolution(t.GPU[ids[k]].Name) {
+				conv += t.GPU[ids[k]].Dur
+			}
+		}
+		held := n.before[r.to] - n.before[r.from]
+		return r.iterations() < 2.5 || 20*held < total || 2*conv > held
 	})
 	slices.SortFunc(all, func(a, b region) int { return cmp.Compare(n.matched(b), n.matched(a)) })
 	var apart []region // without those that overlap a stronger one

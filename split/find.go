@@ -14,6 +14,7 @@ type finding struct {
 	events    []trace.GPUEvent
 	lane      []trace.GPUID
 	period    int           // events of a typical step
+	full      int           // and of one of the longer ones, which others may be cached forms of
 	loops     bool          // steps are made of blocks
 	time      time.Duration // GPU time of the steps
 	explained time.Duration // of it, what recurs from one to another
@@ -197,6 +198,8 @@ func (s *search) at(positions []int32) (*finding, error) {
 		f.forwards = max(f.forwards, p.passes)
 	}
 	f.period = median(lengths)
+	slices.Sort(lengths)
+	f.full = lengths[len(lengths)*3/4]
 	steps.lag, steps.time = slices.Max(lengths), f.time
 	f.loops = f.loops || n.inner(&steps)
 	f.inside = n.subPeriods(f.pieces)

@@ -51,24 +51,31 @@ func (g Graph) Split(ctx context.Context, in *Input) (*Result, error) {
 	return r, nil
 }
 
-// only makes the one graph launch of a trace its only step, if it holds at least half of the GPU time: a pass is captured as a whole.
+// only makes the one graph launch of a trace its only step, if it holds at least half of the GPU time and runs blocks: a pass is
+// captured as a whole.
 func (g Graph) only(in *Input, o *order) *Result {
 	t := in.Trace
 	c := Cut{Method: "graph", Mode: g.Name(), StepOf: make([]int32, len(t.GPU)), Confidence: 0.6}
 	var inside, all time.Duration
-	for i := range t.GPU {
-		c.StepOf[i] = -1
-		all += t.GPU[i].Dur
-		if l := t.GPU[i].Launch; l >= 0 && t.Launches[l].Kind == trace.LaunchGraph {
-			c.StepOf[i] = 0
-			inside += t.GPU[i].Dur
+	var ids []trace.GPUID
+	for _, id := range o.ids {
+		g := &t.GPU[id]
+		c.StepOf[id] = -1
+		all += g.Dur
+		if g.Launch >= 0 && t.Launches[g.Launch].Kind == trace.LaunchGraph {
+			c.StepOf[id] = 0
+			inside += g.Dur
+			ids = append(ids, id)
 		}
 	}
-	if 2*inside < all {
+	if 2*inside < all || blocks(t, o, ids) == "" {
 		return nil
 	}
 	c.Reasons = []string{fmt.Sprintf("the only graph launch holds %.1f %% of the GPU time", 100*float64(inside)/float64(all))}
 	r := assemble(in, c, o)
+	if speaksAgainst(t, r, o) != "" {
+		return nil
+	}
 	r.NonEmptyModes = []string{g.Name()}
 	r.Attempts = []Attempt{{Mode: g.Name(), Code: CodeOK, Message: "1 step, the only graph launch", Steps: 1}}
 	return r

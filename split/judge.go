@@ -47,8 +47,8 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 		say(0.15, "each step is made of repeated blocks")
 	case f.adjoined:
 		say(-0.6, "no repeated blocks inside a step, and another loop follows at once: both may be layers of one pass")
-	case f.period < layer:
-		say(-0.45, "no repeated blocks inside a step of %d kernels: it may be the layers of one pass", f.period)
+	case f.full < layer:
+		say(-0.45, "no repeated blocks inside a step of %d kernels: it may be the layers of one pass", f.full)
 	case f.alone(r):
 		say(-0.45, "the repeated part holds no repeated blocks and stands alone: it may be the layers of one pass")
 	case !decoded(t, r):

@@ -88,8 +88,8 @@ func (s *sheet) floor(image int) int {
 // compiled matches calls of compiled code as torch.compile names them.
 var compiled = regexp.MustCompile(`^(Torch-Compiled Region|## Call CompiledFxGraph)`)
 
-// onlyCall returns the one call of compiled code that launched at least half of the trace's GPU time, if there is no other call: one pass, and so one
-// step, is all that was recorded.
+// onlyCall returns the one call of compiled code that launched at least half of the trace's GPU time, if there is no other call and it runs blocks: one
+// pass, and so one step, is all that was recorded.
 func (s *sheet) onlyCall() (steps []stepSpan, how string) {
 	var calls []span
 	see := func(name string, start, end time.Duration) {
@@ -117,7 +117,7 @@ func (s *sheet) onlyCall() (steps []stepSpan, how string) {
 			inside += d
 		}
 	}
-	if 2*inside < all || to <= from {
+	if 2*inside < all || to <= from || blocks(s.t, s.o, s.o.ids[from:to]) == "" {
 		return nil, ""
 	}
 	return []stepSpan{{from: from, to: to, inferred: true}}, "told from the only call of " + calls[0].name

@@ -110,7 +110,7 @@ func TestTracesThatAreNotDiffusionHaveNoSteps(t *testing.T) {
 			if !errors.As(err, &no) {
 				t.Fatalf("error %v, want *NoSteadyStateError", err)
 			}
-			if no.Result.Method != "none" || len(no.Attempts) != 3 {
+			if no.Result.Method != "none" || len(no.Attempts) < 3 {
 				t.Errorf("method %q, %d attempts", no.Result.Method, len(no.Attempts))
 			}
 			t.Log(err)
