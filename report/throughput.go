@@ -44,7 +44,7 @@ func (in *analysis) latency() (time.Duration, string) {
 		return 0, "not derivable: no denoising steps of a diffusion run in the trace"
 	}
 	if slices.ContainsFunc(in.trace.Diagnostics, func(d trace.Diagnostic) bool { return d.Code == trace.TimesApart }) {
-		return 0, "not derivable: GPU events lie hours apart, so times are damaged or of several recordings"
+		return 0, "not derivable: GPU events lie so far apart that their times are damaged or of several recordings"
 	}
 	if want := in.Workload.NumInferenceSteps; want > in.mostSteps() {
 		return in.extrapolate(want)

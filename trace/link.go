@@ -28,6 +28,10 @@ func link(ctx context.Context, t *Trace) {
 		t.diagnose("shared_correlations", Info, byCorrelation.shared, fmt.Sprintf(
 			"the correlations of %d GPU events are carried by several launches; each went to the one that fits best", byCorrelation.shared))
 	}
+	if byCorrelation.mixed > 0 {
+		t.diagnose("mixed_processes", Warning, byCorrelation.mixed, fmt.Sprintf("launches of several processes in one file carry the correlations of %d of "+
+			"%d GPU events: which of them launched what is a guess; give each process a file of its own", byCorrelation.mixed, len(t.GPU)))
+	}
 	for i := range each(ctx, len(t.Launches)) {
 		if l := &t.Launches[i]; l.Kind == LaunchOther && l.GPU > 0 {
 			l.Kind = LaunchKernel // a call of unknown name is a launch because work names it
@@ -57,6 +61,7 @@ func linkLaunches(ctx context.Context, t *Trace) {
 type launchIndex struct {
 	ids    []LaunchID
 	shared int64 // GPU events whose correlation several launches carry
+	mixed  int64 // of them, those whose launches are of several processes
 }
 
 func indexLaunches(ctx context.Context, t *Trace) launchIndex {
@@ -76,7 +81,8 @@ func compareKey(t *Trace, l LaunchID, file int32, correlation int64) int {
 	return cmp.Or(cmp.Compare(t.fileOf(l), file), cmp.Compare(t.Launches[l].Correlation, correlation))
 }
 
-func (t *Trace) fileOf(l LaunchID) int32 { return t.Threads[t.Launches[l].Thread].File }
+func (t *Trace) fileOf(l LaunchID) int32    { return t.Threads[t.Launches[l].Thread].File }
+func (t *Trace) processOf(l LaunchID) int64 { return t.Threads[t.Launches[l].Thread].PID }
 
 // find returns the launch of a GPU event. If several carry its correlation (two processes in one file, a call inside a
 // call) it is the one whose name fits best, then the last one that began before the event.
@@ -90,6 +96,9 @@ func (x *launchIndex) find(t *Trace, g *GPUEvent) LaunchID {
 	group := x.near(t, g, from)
 	if len(group) > 1 {
 		x.shared++
+		if process := t.processOf(group[0]); slices.ContainsFunc(group, func(l LaunchID) bool { return t.processOf(l) != process }) {
+			x.mixed++
+		}
 	}
 	best := group[0]
 	for _, l := range group[1:] {

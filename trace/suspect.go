@@ -83,11 +83,11 @@ func diagnoseInstants(t *Trace) {
 	}
 }
 
-// TimesApart is the Code of the Diagnostic that GPU events lie hours apart: no span over all of them means anything.
+// TimesApart is the Code of the Diagnostic that GPU events lie so far apart that no span over all of them means anything.
 const TimesApart = "times_apart"
 
 // farApart is a pause that no recording has: profilers record seconds.
-const farApart = time.Hour
+const farApart = 10 * time.Minute
 
 // diagnoseApart counts the events that lie far from most others.
 func diagnoseApart(t *Trace) {
@@ -102,7 +102,7 @@ func diagnoseApart(t *Trace) {
 		most, end = max(most, n), max(end, g.End())
 	}
 	if stray := len(t.GPU) - most; stray > 0 {
-		t.diagnose(TimesApart, Error, int64(stray), fmt.Sprintf("%d of %d GPU events lie more than an hour from the others: their times are damaged, or "+
-			"these are several recordings; spans and idle time mean nothing", stray, len(t.GPU)))
+		t.diagnose(TimesApart, Error, int64(stray), fmt.Sprintf("%d of %d GPU events lie more than %v from the others: their times are damaged, or "+
+			"these are several recordings; spans and idle time mean nothing", stray, len(t.GPU), farApart))
 	}
 }

@@ -72,3 +72,21 @@ func TestSuspectTimes(t *testing.T) {
 		}
 	})
 }
+
+// TestMixedProcesses: two ranks in one file count their correlations from the same number.
+func TestMixedProcesses(t *testing.T) {
+	rank := func(pid, device int, at float64) string {
+		return fmt.Sprintf(`{"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":%d,"tid":1,"ts":%v,"dur":1,"args":{"correlation":7}},`+
+			`{"ph":"X","cat":"kernel","name":"k","pid":%d,"tid":0,"ts":%v,"dur":2,"args":{"device":%[3]d,"stream":0,"correlation":7}}`, pid, at, device, at+5)
+	}
+	for text, want := range map[string]int64{
+		document(rank(1, 0, 0)):                      0,
+		document(rank(1, 0, 0), rank(1, 0, 10)):      0,
+		document(rank(1, 0, 0), rank(2, 1, 2)):       2,
+		document(rank(1, 0, 0), rank(2, 1, 500_000)): 2,
+	} {
+		if tr := loadText(t, text); count(tr, "mixed_processes") != want {
+			t.Errorf("%s\n%+v", text, tr.Diagnostics)
+		}
+	}
+}
