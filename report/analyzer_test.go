@@ -3,6 +3,7 @@ package report_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -451,4 +452,34 @@ func moved(t *trace.Trace, by time.Duration) *trace.Trace {
 		c.Ops[i].Start += by
 	}
 	return &c
+}
+
+// A cancelling spec ends a context when it is asked for the cache: in the middle of the analysis.
+type cancelling struct {
+	hw.HardwareSpec
+	cancel context.CancelFunc
+}
+
+func (c cancelling) CacheBytes() int64 {
+	c.cancel()
+	return c.HardwareSpec.CacheBytes()
+}
+
+func TestAnalyzeEndsWithItsContext(t *testing.T) {
+	spec, err := hw.Lookup("MI300X")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	tr := read(t, synth.Flux(synth.FluxConfig{}).JSON())
+	if r, err := (&report.Analyzer{Hardware: cancelling{spec, cancel}, Split: late{split.Auto{}}}).Analyze(ctx, tr); !errors.Is(err, context.Canceled) || r != nil {
+		t.Errorf("report %v, error %v", r != nil, err)
+	}
+}
+
+// A late splitter does not hear of the end of the context.
+type late struct{ split.Splitter }
+
+func (l late) Split(ctx context.Context, in *split.Input) (*split.Result, error) {
+	return l.Splitter.Split(context.WithoutCancel(ctx), in)
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,20 +16,29 @@ import (
 )
 
 // buildOperators groups the calls of the trace into rows.
-func (in *analysis) buildOperators() {
-	in.drawRoofs()
-	fine, fineOf := in.group(func(*rowKey) {})
-	coarse, coarseOf := in.group(func(k *rowKey) { k.phase, k.kind, k.leaf, k.category = "", "", "", "" })
+func (in *analysis) buildOperators(ctx context.Context) error {
+	fine, fineOf, err := in.group(ctx, func(*rowKey) {})
+	if err != nil {
+		return err
+	}
+	coarse, coarseOf, err := in.group(ctx, func(k *rowKey) { k.phase, k.kind, k.leaf, k.category = "", "", "", "" })
+	if err != nil {
+		return err
+	}
 	in.Operators = fine
 	in.Merged = takenTogether(coarse, fineOf, coarseOf)
 	in.addShares()
 	in.OperatorTotals = operatorTotals(in.trace, in.categoryOfEvents())
+	return nil
 }
 
 // group makes a row of the calls whose keys are equal after blur, the longest first. of gives the row of each instance.
-func (in *analysis) group(blur func(*rowKey)) (ops []Operator, of []int) {
+func (in *analysis) group(ctx context.Context, blur func(*rowKey)) (ops []Operator, of []int, err error) {
 	g := grouping{analysis: in, blur: blur, index: map[rowKey]int{}, args: map[*trace.Inputs]string{}, kinds: kernelKinds{}}
 	for i := range in.instances {
+		if i%stride == 0 && ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
 		g.add(i)
 	}
 	for i := range g.rows {
@@ -45,8 +55,11 @@ func (in *analysis) group(blur func(*rowKey)) (ops []Operator, of []int) {
 			of[inst] = i
 		}
 	}
-	return ops, of
+	return ops, of, nil
 }
+
+// stride is how many calls are grouped between two looks at the context.
+const stride = 1 << 12
 
 // takenTogether returns the coarse rows that hold several fine ones.
 func takenTogether(coarse []Operator, fineOf, coarseOf []int) []Merged {

@@ -75,6 +75,9 @@ func (a *Analyzer) Rank(ctx context.Context, t *trace.Trace) (*RankTrace, error)
 	}
 	in.attribute(a.Models)
 	in.measureTimeline()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	return in.rankTrace()
 }
 
