@@ -60,6 +60,9 @@ func match(list []*RankTrace) *matching {
 	m := &matching{}
 	keys := map[channelKey]bool{}
 	for _, r := range list {
+		if r.cut {
+			m.doubts = append(m.doubts, fmt.Sprintf("The trace of rank %d ends too early: its figures are of the part that was read.", r.rank.Rank))
+		}
 		for k := range r.channels {
 			keys[k] = true
 		}

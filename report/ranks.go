@@ -61,6 +61,7 @@ type Collective struct {
 // A RankTrace is what of the trace of one rank is compared with the others. It is small, so the trace need not be kept.
 type RankTrace struct {
 	rank     Rank
+	cut      bool // its file ends too early
 	channels map[channelKey][]collectiveCall
 }
 
@@ -92,7 +93,8 @@ func (in *analysis) rankTrace() (*RankTrace, error) {
 		return nil, fmt.Errorf("report: %q does not tell its rank, neither inside nor in its name", r.File)
 	}
 	r.Rank = *in.Trace.Rank
-	return &RankTrace{r, in.collectiveCalls()}, nil
+	cut := slices.ContainsFunc(in.Trace.Files, func(f File) bool { return f.Truncated })
+	return &RankTrace{r, cut, in.collectiveCalls()}, nil
 }
 
 // compareRanks puts this rank beside the others.

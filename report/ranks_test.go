@@ -357,6 +357,15 @@ func TestStreamsOfRanksInTheirOrder(t *testing.T) {
 	}
 }
 
+// TestRankCutShort: that the file of another rank was cut is said where the ranks are compared.
+func TestRankCutShort(t *testing.T) {
+	traces := rankTraces(t, map[int]float64{0: 0, 1: 0}, []meeting{{"allreduce", "g", map[int]float64{0: 0, 1: 0}, 10, 8}}, nil)
+	traces[1].Files[0].Truncated = true
+	if r := compareRanks(t, 0, traces); len(r.Ranks.Doubts) != 1 || !strings.Contains(r.Ranks.Doubts[0], "rank 1 ends too early") || r.Ranks.Matched != 1 {
+		t.Errorf("%+v", r.Ranks)
+	}
+}
+
 // TestRateNeedsTheBytesOfEachCall: a rate over all calls of the bytes of some would be too low.
 func TestRateNeedsTheBytesOfEachCall(t *testing.T) {
 	var list []meeting
