@@ -61,6 +61,9 @@ func (o *options) choose(ctx context.Context, stderr io.Writer) (path string, ot
 		}
 	}
 	ranks := slices.Sorted(maps.Keys(mains))
+	if len(ranks) > 1 && ranks[0] < 0 { // unknown is no rank below the others
+		ranks = append(ranks[1:], ranks[0])
+	}
 	if len(ranks) == 0 {
 		return "", nil, fmt.Errorf("%s: no trace with GPU events among %d files", o.path, len(found))
 	}
@@ -84,6 +87,10 @@ func (o *options) choose(ctx context.Context, stderr io.Writer) (path string, ot
 // loadOthers reads the other ranks, one after the other, for comparison. One that cannot be read is left out with a diagnostic.
 func (o *options) loadOthers(ctx context.Context, opts trace.LoadOptions, t *trace.Trace, paths []string) (*trace.Trace, error) {
 	opts.Stacks = false
+	if len(paths) > 0 && t.Header.Rank < 0 {
+		return withDiagnostic(t, trace.Diagnostic{Code: "rank_unknown", Severity: trace.Warning, Count: 1,
+			Message: "the trace holds several ranks or tells none; it was not compared with those of other ranks"}), nil
+	}
 	for _, path := range paths {
 		other, err := trace.Load(ctx, opts, path)
 		var r *report.RankTrace

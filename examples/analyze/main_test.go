@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -255,6 +256,16 @@ func TestFolderOfRanks(t *testing.T) {
 		!strings.Contains(out, "| this rank | 1 |") {
 		t.Errorf("rank 1: exit %d: %s", code, errs)
 	}
+	unranked := `{"traceEvents": [{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":0,"ts":1,"dur":2,"args":{"device":0,"stream":0}}]}`
+	if err := os.WriteFile(filepath.Join(dir, "another.json"), []byte(unranked), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := call(t, dir); code != exitOK || !strings.Contains(out, "Rank 1 arrives last") || !strings.Contains(errs, "analysing "+filepath.Join(dir, "trace_rank_0.json")) {
+		t.Errorf("a trace of no rank beside them: exit %d: %s", code, errs)
+	}
+	if err := os.Remove(filepath.Join(dir, "another.json")); err != nil {
+		t.Fatal(err)
+	}
 	if code, _, errs := call(t, "-rank", "7", dir); code != exitInput || !strings.Contains(errs, "no trace of rank 7; there are those of [0 1]") {
 		t.Errorf("rank 7: exit %d: %s", code, errs)
 	}
@@ -297,5 +308,33 @@ func TestFluxFindsItsCapture(t *testing.T) {
 	}
 	if strings.Contains(out, "graph_without_capture") {
 		t.Error("the capture beside the trace was not merged")
+	}
+}
+
+// TestFolderWithAnArchiveOfRanks: what holds several ranks is reported, and said not to be compared with the others.
+func TestFolderWithAnArchiveOfRanks(t *testing.T) {
+	rank := func(n int) string {
+		return fmt.Sprintf(`{"distributedInfo": {"rank": %d}, "traceEvents": [{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":0,"ts":1,"dur":2,"args":{"device":%[1]d,"stream":0}}]}`, n)
+	}
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for n := range 2 {
+		w, err := z.Create(fmt.Sprint(n, ".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(w, rank(n))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, data := range map[string][]byte{"both.zip": b.Bytes(), "two.json": []byte(rank(2))} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, out, errs := call(t, dir); code != exitOK || !strings.Contains(out, "was not compared with those of other ranks") {
+		t.Errorf("exit %d: %s", code, errs)
 	}
 }
