@@ -72,7 +72,7 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 		say(0.4, "as many steps as were requested")
 	}
 	if f.spills() {
-		say(-0.4, "work like that of the steps lies outside of them: %v", f.spilt)
+		say(-0.6, "work like that of the steps lies outside of them: %v", f.spilt)
 	}
 	if 2*f.explained < f.time {
 		say(-0.5, "most of what the steps hold recurs in no other")
