@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -92,14 +93,13 @@ func TestEmptyBuilder(t *testing.T) {
 // A countdown is a context that ends when it has been looked at a number of times.
 type countdown struct {
 	context.Context
-	left, after int // looks before and after the end
+	left atomic.Int64 // looks before the end; negative: those since
 }
 
 func (c *countdown) Err() error {
-	if c.left--; c.left >= 0 {
+	if c.left.Add(-1) >= 0 {
 		return nil
 	}
-	c.after++
 	return context.Canceled
 }
 
@@ -113,24 +113,24 @@ func TestLoadStopsAnywhere(t *testing.T) {
 		events = append(events, op("o", 2*i, 1), runtimeCall("l", 2*i, 1, i+1), kernel("k", 2*i, 1, 7, i+1))
 	}
 	path := write(t, "t.json", []byte(document(events...)))
-	load := func(c *countdown) error {
-		c.Context = t.Context()
-		_, err := trace.Load(c, trace.LoadOptions{}, path)
-		return err
+	load := func(looks int64) (left int64, err error) {
+		c := countdown{Context: t.Context()}
+		c.left.Store(looks)
+		_, err = trace.Load(&c, trace.LoadOptions{}, path)
+		return c.left.Load(), err
 	}
 	const plenty = 1 << 20
-	free := countdown{left: plenty}
-	if err := load(&free); err != nil {
+	left, err := load(plenty)
+	if err != nil {
 		t.Fatal(err)
 	}
-	looks := plenty - free.left
-	if want := 3 * n * 13 / 4096; looks < want { // log2 n comparisons for each event to sort
-		t.Errorf("Load looks at its context %d times, want at least %d", looks, want)
+	all := plenty - left
+	if want := int64(3 * n * 13 / 4096); all < want { // log2 n comparisons for each event to sort
+		t.Errorf("Load looks at its context %d times, want at least %d", all, want)
 	}
-	for left := 0; left < looks; left += 1 + looks/40 {
-		c := countdown{left: left}
-		if err := load(&c); !errors.Is(err, context.Canceled) || c.after > 40 {
-			t.Errorf("ended at look %d of %d: %d looks followed, error %v", left, looks, c.after, err)
+	for looks := int64(0); looks < all; looks += 1 + all/40 {
+		if left, err := load(looks); !errors.Is(err, context.Canceled) || left < -40 {
+			t.Errorf("ended at look %d of %d: %d looks followed, error %v", looks, all, -left, err)
 		}
 	}
 }
