@@ -8,7 +8,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -119,9 +118,22 @@ func TestCancelledInAnArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := write(t, "t.zip", b.Bytes()[:b.Len()-60]) // its directory is lost
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if _, err := trace.Load(ctx, trace.LoadOptions{}, path); !errors.Is(err, context.DeadlineExceeded) {
+	load := func(looks int64) (left int64, err error) {
+		c := countdown{Context: t.Context()}
+		c.left.Store(looks)
+		_, err = trace.Load(&c, trace.LoadOptions{}, path)
+		return c.left.Load(), err
+	}
+	const plenty = 1 << 20
+	left, err := load(plenty)
+	if !errors.Is(err, trace.ErrNotTrace) {
 		t.Errorf("error %v", err)
+	}
+	all := plenty - left
+	if all < 64 {
+		t.Errorf("Load looks at its context %d times", all)
+	}
+	if left, err := load(all / 2); !errors.Is(err, context.Canceled) || left < -40 {
+		t.Errorf("%d looks followed, error %v", -left, err)
 	}
 }
