@@ -140,7 +140,12 @@ func (r *Ranks) sumUp(m *matching, list []*RankTrace, spec hw.HardwareSpec, ceil
 			rows[name].add(c, i, m.clocks, r.Ranks)
 		}
 		for _, name := range slices.Sorted(maps.Keys(rows)) {
-			r.Collectives = append(r.Collectives, rows[name].finish(spec, ceiling))
+			row := rows[name].finish(spec, ceiling)
+			if row.Efficiency > 100 {
+				r.Doubts = append(r.Doubts, fmt.Sprintf("%s of group %s runs above the rate of the link: its bytes or durations are wrong, or the ranks share a GPU.",
+					name, c.key))
+			}
+			r.Collectives = append(r.Collectives, row)
 		}
 	}
 	slices.SortStableFunc(r.Collectives, func(x, y Collective) int {

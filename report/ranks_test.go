@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ditlens/ditlens/hw"
 	"github.com/ditlens/ditlens/report"
 	"github.com/ditlens/ditlens/trace"
 	"github.com/google/go-cmp/cmp"
@@ -354,6 +355,27 @@ func TestStreamsOfRanksInTheirOrder(t *testing.T) {
 	r := compareRanks(t, 0, traces)
 	if r.Ranks.Matched != 90 || len(r.Ranks.Doubts) != 1 || !strings.Contains(r.Ranks.Doubts[0], "in the order of their numbers") {
 		t.Errorf("%+v", r.Ranks)
+	}
+}
+
+// TestFasterThanTheLink: no percentage above 100 without a word.
+func TestFasterThanTheLink(t *testing.T) {
+	spec, err := hw.Lookup("MI300X")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for bytes, want := range map[int]int{1000: 0, 1 << 40: 1} {
+		traces := rankTraces(t, map[int]float64{0: 0, 1: 0}, []meeting{{"allreduce", "g", map[int]float64{0: 0, 1: 0}, 10, bytes}}, nil)
+		a := report.Analyzer{Hardware: spec}
+		other, err := a.Rank(t.Context(), traces[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Others = []*report.RankTrace{other}
+		r := analyze(t, a, traces[0])
+		if c := r.Ranks.Collectives[0]; c.Efficiency > 100 != (want == 1) || len(r.Ranks.Doubts) != want {
+			t.Errorf("%d bytes: %v %% of the link, doubts %q", bytes, c.Efficiency, r.Ranks.Doubts)
+		}
 	}
 }
 

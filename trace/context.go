@@ -21,7 +21,7 @@ func contexts(t *Trace, launches []LaunchID) []map[string]bool {
 		}
 		open = slices.DeleteFunc(open, func(a *Annotation) bool { return a.End() <= l.Start })
 		list[i] = make(map[string]bool)
-		for op := l.Op; op != None; op = t.Ops[op].Parent {
+		for op, up := l.Op, 0; op != None && up < deepest; op, up = t.Ops[op].Parent, up+1 {
 			list[i][t.Ops[op].Name] = true
 		}
 		for _, a := range open {
@@ -30,6 +30,10 @@ func contexts(t *Trace, launches []LaunchID) []map[string]bool {
 	}
 	return list
 }
+
+// deepest is how many operators around a launch are looked at: more than any program nests, which a trace without times does in one
+// another by the thousand.
+const deepest = 1000
 
 // batchRange matches the ranges in which serving engines run a call: execute_diffusion_2_1024x1024 is one of two images.
 var batchRange = regexp.MustCompile(`^execute_[a-z_]*?_(\d{1,6})(_|$)`)
