@@ -170,7 +170,7 @@ func (in *analysis) setStatus() {
 		in.Status = StatusEmpty
 	case len(in.Split.Steps) == 0:
 		in.Status = StatusNoSteadyState
-	case in.cut():
+	case in.cut() || len(in.damage()) > 0:
 		in.Status = StatusPartial
 	default:
 		in.Status = StatusOK

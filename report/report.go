@@ -12,7 +12,7 @@ const SchemaVersion = "1.0"
 // Status of a Report.
 const (
 	StatusOK            = "ok"              // steps found, file whole
-	StatusPartial       = "partial"         // the file was cut, or no step is complete; damage within it is in Diagnostics
+	StatusPartial       = "partial"         // the file was cut, no step is complete, or a Diagnostic is an error
 	StatusNoSteadyState = "no_steady_state" // no denoising steps; the whole trace is reported
 	StatusEmpty         = "empty"           // no GPU events
 )

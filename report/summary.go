@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"github.com/ditlens/ditlens/trace"
 )
 
 // summarySection answers in ten rows what ran, how fast, how far from the roof and what to do first.
@@ -50,7 +52,7 @@ func (r *Report) caveats() []string {
 			c = append(c, strings.ToUpper(d[:1])+d[1:]+".")
 		}
 	case StatusPartial:
-		c = append(c, fmt.Sprintf("The record is incomplete (%s); figures are of the part that was read.", r.incomplete()))
+		c = append(c, fmt.Sprintf("The record is incomplete or damaged (%s); figures are of what could be read.", r.incomplete()))
 	}
 	return c
 }
@@ -89,10 +91,21 @@ func (r *Report) incomplete() string {
 			parts = append(parts, count(p.n)+" "+p.what)
 		}
 	}
+	parts = append(parts, r.damage()...)
 	if len(parts) == 0 {
 		return "see diagnostics"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// damage returns the codes of the diagnostics that are errors.
+func (r *Report) damage() (codes []string) {
+	for _, d := range r.Diagnostics {
+		if d.Severity == trace.Error.String() {
+			codes = append(codes, d.Code)
+		}
+	}
+	return codes
 }
 
 // summaryRows are the rows of the summary in order; a row with an empty value is left out.

@@ -78,6 +78,9 @@ func TestDamagedTimesGiveNoThroughput(t *testing.T) {
 	}
 	for name, a := range map[string]report.Analyzer{"recorded whole": {}, "more asked for": {Workload: record.Workload{NumInferenceSteps: 28}}} {
 		r := analyze(t, a, damaged)
+		if r.Status != report.StatusPartial {
+			t.Errorf("status %q beside damaged times", r.Status)
+		}
 		if r.WorkloadType != "diffusion" || r.Throughput.Value.Known() || !strings.Contains(r.Throughput.Basis, "so far apart") {
 			t.Errorf("%s: %s run, %+v", name, r.WorkloadType, r.Throughput)
 		}
