@@ -21,22 +21,20 @@ func (l lane) compare(o lane) int {
 	return cmp.Or(cmp.Compare(l.device, o.device), cmp.Compare(l.stream, o.stream))
 }
 
-// collectiveCalls returns the collective kernels of the trace by channel, each by start.
+// collectiveCalls returns the collective kernels of the trace by channel, each by start, also those that an operator of another
+// kind launches.
 func (in *analysis) collectiveCalls() map[channelKey][]collectiveCall {
 	kinds := kernelKinds{}
 	calls, lanes := map[channelKey][]collectiveCall{}, map[lane][]collectiveCall{}
 	for i := range in.instances {
 		inst := &in.instances[i]
-		if inst.Work.Category != perfmodel.Communication {
-			continue
-		}
 		for _, id := range inst.GPU {
 			g := &in.trace.GPU[id]
 			if g.Kind != trace.Kernel || kinds.of(g.Name) != perfmodel.Communication {
 				continue
 			}
 			call := collectiveCall{name: g.Name, start: g.Start + in.trace.Header.BaseTime, dur: g.Dur}
-			if inst.Missing == nil && len(inst.GPU) == 1 {
+			if inst.Work.Category == perfmodel.Communication && inst.Missing == nil && len(inst.GPU) == 1 {
 				call.bytes = inst.Work.Bytes
 			}
 			key := call.describe(g, inst.Call.Inputs)

@@ -212,6 +212,40 @@ func TestRanksOfSubgroups(t *testing.T) {
 	}
 }
 
+// TestRanksMeetWithinOperators: an operator that multiplies and then calls a collective owns both kernels; the collective still counts.
+func TestRanksMeetWithinOperators(t *testing.T) {
+	const us = time.Microsecond
+	traces := map[int]*trace.Trace{}
+	for rank := range 2 {
+		var b trace.Builder
+		b.SetHeader(trace.Header{Rank: rank, WorldSize: 2})
+		host := b.Thread(b.AddFile(trace.File{Path: fmt.Sprintf("rank%d.json", rank)}), 1, 1, "")
+		matrix := trace.Arg{Type: "c10::BFloat16", Dims: []int64{1024, 1024}}
+		b.Op(trace.Op{Name: "aten::mm", Dur: 10 * us, Thread: host, Inputs: b.Inputs(trace.Inputs{Args: []trace.Arg{matrix, matrix}})})
+		b.Launch(trace.Launch{Name: "hipLaunchKernel", Start: us, Dur: us, Thread: host, Correlation: 1})
+		b.Launch(trace.Launch{Name: "hipLaunchKernel", Start: 3 * us, Dur: us, Thread: host, Correlation: 2})
+		arrival := time.Duration(100+30*rank) * us
+		b.GPU(trace.GPUEvent{Name: "Cijk_Alik_Bljk_BBS_BH", Start: 20 * us, Dur: arrival - 20*us, Correlation: 1})
+		b.GPU(trace.GPUEvent{Name: "ncclDevKernel_Generic", Start: arrival, Dur: 200*us - arrival, Stream: 9, Correlation: 2,
+			Inputs: b.Inputs(trace.Inputs{Extra: map[string]string{"Collective name": "allreduce", "Process Group Name": "0"}})})
+		tr, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		traces[rank] = tr
+	}
+	r := compareRanks(t, 0, traces)
+	if len(r.Operators) != 1 || r.Operators[0].Category != "gemm" {
+		t.Fatalf("the product does not own both kernels: %+v", r.Operators)
+	}
+	if first := r.Ranks.Ranks[0]; r.Ranks.Matched != 1 || first.Wait.Duration() != 30*us || first.Transfer.Duration() != 70*us {
+		t.Errorf("matched %d, wait %v, transfer %v", r.Ranks.Matched, first.Wait, first.Transfer)
+	}
+	if c := r.Ranks.Collectives; len(c) != 1 || c[0].Bytes.Known() {
+		t.Errorf("the bytes of the product are not those of the collective: %+v", c)
+	}
+}
+
 // TestRanksThatDoNotMeet: what cannot be the same calls is left out and said.
 func TestRanksThatDoNotMeet(t *testing.T) {
 	both := func(name string, n int) (list []meeting) {
