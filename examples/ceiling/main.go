@@ -3,8 +3,8 @@
 //	ceiling -hw MI300X -size 1024x1024 -steps 28 ./FLUX.1-dev
 //	ceiling -report out/report.json ./FLUX.1-dev
 //
-// It prints tokens, FLOPs and bytes, and the time at the roofs of the GPU for each ceiling that the GPU has figures for. With the
-// report of a trace it takes size, steps and batch from there, and compares the FLOPs.
+// Sizes are height x width. It prints tokens, FLOPs and bytes, and the time at the roofs of the GPU for each ceiling that the GPU
+// has figures for. With the report of a trace it takes size, steps and batch from there, and compares the FLOPs.
 package main
 
 import (
@@ -47,13 +47,13 @@ func parse(args []string) (asked, error) {
 	o := &a.options
 	flags := flag.NewFlagSet("ceiling", flag.ContinueOnError)
 	flags.StringVar(&a.gpu, "hw", "MI300X", "GPU `NAME` or a JSON spec file")
-	flags.StringVar(&a.size, "size", "", "`WxH` in pixels (default: the model's)")
+	flags.StringVar(&a.size, "size", "", "`HxW` in pixels (default: the model's)")
 	flags.Int64Var(&o.Steps, "steps", 0, "denoising steps (default: the model's)")
 	flags.Int64Var(&o.Frames, "frames", 0, "frames of a video (default: the model's)")
 	flags.Int64Var(&o.Batch, "batch", 0, "images of a call (default: 1)")
 	flags.Int64Var(&o.TextTokens, "text", 0, "text tokens (default: the model's)")
 	flags.StringVar(&a.guidance, "guidance", "", "on or off: two halves a forward pass (default: the model's)")
-	flags.TextVar(&o.Type, "type", hw.BF16, "element `type` of weights and activations")
+	flags.TextVar(&o.Type, "type", hw.BF16, "element `TYPE` of weights and activations")
 	flags.BoolVar(&a.verbose, "v", false, "print each operator")
 	flags.StringVar(&a.report, "report", "", "report.json `FILE` of a trace to compare with")
 	if err := flags.Parse(args); err != nil {
@@ -136,8 +136,8 @@ func parseSize(s string, o *ceiling.Options) error {
 	if s == "" {
 		return nil
 	}
-	if _, err := fmt.Sscanf(s, "%dx%d", &o.Width, &o.Height); err != nil {
-		return fmt.Errorf("%w: size %q is not WxH", errUsage, s)
+	if _, err := fmt.Sscanf(s, "%dx%d", &o.Height, &o.Width); err != nil {
+		return fmt.Errorf("%w: size %q is not HxW", errUsage, s)
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func spec(name string) (*hw.Spec, error) {
 }
 
 func show(out io.Writer, m *ceiling.Model, w *ceiling.Work, spec *hw.Spec, verbose bool) error {
-	fmt.Fprintf(out, "%s: %dx%d", m.Class, w.Width, w.Height)
+	fmt.Fprintf(out, "%s: %dx%d", m.Class, w.Height, w.Width)
 	if w.Frames > 1 {
 		fmt.Fprintf(out, ", %d frames", w.Frames)
 	}
