@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/ditlens/ditlens/hw"
@@ -42,7 +43,8 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	fs.StringVar(&mode, "split", "auto", "how to find steps: "+strings.Join(modeNames(), ", "))
 	fs.StringVar(&marker, "marker", "", "`REGEXP` of the annotations that mark a step")
 	fs.StringVar(&o.capture, "capture", "", "capture-phase trace, `FILE or FOLDER` (default: capture_traces beside the trace)")
-	fs.IntVar(&o.rank, "rank", -1, "the rank of a FOLDER to analyse, `N` (default: the lowest); the others are compared with it")
+	o.rank = -1
+	fs.Func("rank", "the rank of a FOLDER to analyse, `N` (default: the lowest); the others are compared with it", o.setRank)
 	fs.StringVar(&o.pprof, "pprof", "", "also write GPU time by phase, module, operator and kernel to `FILE`, for go tool pprof")
 	fs.IntVar(&stated.steps, "steps", 0, "num_inference_steps of the run, `N`")
 	fs.IntVar(&stated.batch, "batch", 0, "images per call, `N`")
@@ -77,6 +79,15 @@ func (o *options) describeWorkload() error {
 		return err
 	}
 	o.analyzer.Workload = w
+	return nil
+}
+
+func (o *options) setRank(s string) error {
+	n, err := strconv.ParseUint(s, 10, 31)
+	if err != nil {
+		return errors.New("want a rank, counted from 0")
+	}
+	o.rank = int(n)
 	return nil
 }
 

@@ -81,7 +81,7 @@ func printPlan(out io.Writer, framework, checkout, patches string, env func(stri
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "framework %s, analysis mode %s, patch %s %s\n", p.Framework, p.Mode, p.Patch.Status, p.Patch.File)
+	fmt.Fprintf(out, "framework %s, analysis mode %s, patch %s\n", p.Framework, p.Mode, strings.TrimSpace(string(p.Patch.Status)+" "+p.Patch.File))
 	if len(p.Flags) > 0 {
 		fmt.Fprintf(out, "add flags: %q\n", p.Flags)
 	}
