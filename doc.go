@@ -2,7 +2,8 @@
 // operator is from what the hardware allows. The work is done by its sub-packages, one idea each:
 //
 //  1. [github.com/ditlens/ditlens/trace] reads a PyTorch-profiler trace and links every kernel to its operator.
-//  2. [github.com/ditlens/ditlens/split] finds the denoising steps, by markers or by the periodicity of kernels.
+//  2. [github.com/ditlens/ditlens/split] finds the denoising steps, by markers, by the periodicity of what is launched, or by
+//     graph launches.
 //  3. [github.com/ditlens/ditlens/perfmodel] models the FLOPs and bytes of every operator.
 //  4. [github.com/ditlens/ditlens/hw] knows the GPUs and draws the roofline.
 //  5. [github.com/ditlens/ditlens/report] joins them into a Report and writes it.

@@ -28,7 +28,7 @@ type Analyzer struct {
 	Ceiling hw.Ceiling
 	// Workload is what the caller knows of the run. Zero fields are found in the trace where it tells.
 	Workload record.Workload
-	// WorkloadType states the type ("diffusion", "llm", "unknown") instead of finding it. "" means to find it.
+	// WorkloadType states the type ("diffusion", "llm", "unknown") instead of finding it. "" or "auto" means to find it.
 	WorkloadType string
 	// CapturePaths are the files whose capture traces were merged into the trace; they are named in the report.
 	CapturePaths []string

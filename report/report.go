@@ -107,7 +107,8 @@ type Input struct {
 	RecordedShapes bool   `json:"record_shapes"`
 }
 
-// A File is one input file.
+// A File is one input file. Bytes are those on disk, Events those of the whole file, Skipped and Repaired the damaged ones among
+// them; Truncated says that the file ends too early.
 type File struct {
 	Path      string `json:"path"`
 	SHA256    string `json:"sha256"`
@@ -147,7 +148,7 @@ type Split struct {
 	Attempts        []Attempt         `json:"attempts"`
 }
 
-// A Class is a set of steps that launch the same work.
+// A Class is a set of steps that launch the same work. Kernels is the median of their GPU events.
 type Class struct {
 	ID            int    `json:"id"`
 	Name          string `json:"name"`
@@ -174,7 +175,7 @@ type Step struct {
 	Roofline Number `json:"roofline_time_us"` // least time of the step's modelled work
 }
 
-// A Phase is the GPU events of one phase.
+// A Phase is the GPU events of one phase; Kernels is how many they are. GPUTime sums their durations, Busy counts overlaps once.
 type Phase struct {
 	Name    string `json:"name"`
 	Image   int    `json:"image"`
@@ -329,8 +330,8 @@ type Modulation struct {
 // Coverage says how much of the GPU time has a roofline.
 type Coverage struct {
 	ModelledPercent Number             `json:"modelled_percent"`
-	ModelledKernels int                `json:"modelled_kernels"`
-	Kernels         int                `json:"kernels"`
+	ModelledKernels int                `json:"modelled_kernels"` // GPU events, copies and fills included
+	Kernels         int                `json:"kernels"`          // all GPU events
 	ByCategory      []CategoryCoverage `json:"by_category"`
 	// GraphPercent is the share of GPU time in graph replays without operators, which a capture trace would model.
 	GraphPercent Number `json:"graph_unmodelled_percent"`

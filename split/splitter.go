@@ -127,12 +127,12 @@ type SubPeriod struct {
 // An Attempt tells how one mode fared.
 type Attempt struct {
 	Mode    string
-	Code    string // "ok" or one of the codes below
+	Code    string // [CodeOK] or another of the codes
 	Message string
 	Steps   int
 }
 
-// Codes of attempts that did not give steps.
+// Codes of attempts: CodeOK of one that found steps, the others of those that did not.
 const (
 	CodeOK            = "ok"
 	CodeNoSteadyState = "trace_split_no_steady_state"

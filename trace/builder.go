@@ -10,6 +10,10 @@ import (
 //
 // Events may be added in any order; the Trace does not depend on it. IDs of threads are handed out by Thread, all other
 // IDs (Op.Parent, Launch.Op, GPUEvent.Launch …) are found by Build and need not be set.
+//
+// A GPU event belongs to the launch with its Correlation, and a launch to the innermost operator that runs on its thread when it
+// starts. An event without launch belongs to the operator with its ExternalID, if there is just one. Times count from any origin
+// that all events share.
 type Builder struct {
 	header      Header
 	headed      bool // header was set

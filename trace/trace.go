@@ -17,7 +17,7 @@ type Trace struct {
 	Diagnostics []Diagnostic // what was repaired, skipped or doubtful
 }
 
-// OpID, LaunchID, GPUID, ThreadID and FrameID index the slices of a Trace.
+// OpID, LaunchID, GPUID, ThreadID and FrameID index Ops, Launches, GPU, Threads and Frames of a [Trace]; [None] is the ID of nothing.
 type (
 	OpID     int32
 	LaunchID int32
