@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ditlens/ditlens/trace/record"
 )
 
 // methodSection says on what the figures rest: ceilings with their sources, conventions, evidence and inputs.
@@ -28,7 +30,7 @@ func (r *Report) methodSection() section {
 		s.Lead = append(s.Lead, fmt.Sprintf("Work that is a bound or an estimate concerns %s of GPU time.", duration(r.Roofline.UncertainActual)))
 	}
 	if r.Hardware.Detected != "" {
-		s.Lead = append(s.Lead, "GPU: "+printable(r.Hardware.Detected)+".")
+		s.Lead = append(s.Lead, "The trace names the GPU: "+printable(r.Hardware.Detected)+".")
 	}
 	if len(r.Hardware.Peaks) > 0 {
 		s.Tables = append(s.Tables, r.ceilingTable())
@@ -47,11 +49,20 @@ func printables(list []string) []string {
 }
 
 func (r *Report) workloadSources() string {
-	var parts []string
+	fields := map[string][]string{} // by source
 	for _, k := range slices.Sorted(maps.Keys(r.Workload.Source)) {
-		parts = append(parts, k+" "+printable(r.Workload.Source[k]))
+		source := r.Workload.Source[k]
+		fields[source] = append(fields[source], k)
 	}
-	return strings.Join(parts, ", ")
+	var parts []string
+	for _, source := range slices.Sorted(maps.Keys(fields)) {
+		what := printable(source)
+		if found, ok := strings.CutPrefix(what, record.FromTrace); ok {
+			what = found + " (in the trace)"
+		}
+		parts = append(parts, strings.Join(fields[source], ", ")+": "+what)
+	}
+	return strings.Join(parts, "; ")
 }
 
 // ceilingTable lists the figures of the GPU that percentages refer to.

@@ -52,7 +52,7 @@ func TestUnitsOfText(t *testing.T) {
 		{duration(12_345_678_901), "12.3 s"}, {duration(-114_200_000), "-114.2 ms"}, {micros(nan), "n/a"},
 		{percent(0), "0.0 %"}, {percent(0.004), "< 0.01 %"}, {percent(0.96), "0.96 %"}, {percent(60.81), "60.8 %"}, {percent(140), "140.0 %"}, {percent(99.96), "> 99.9 %"}, {percent(99.94), "99.9 %"}, {percent(100), "100.0 %"},
 		{percentFine(99.999), "> 99.99 %"}, {percentFine(100), "100.00 %"}, {percent(nan), "n/a"},
-		{percentFine(60.8119), "60.81 %"}, {significant(2214.5), "2,214"}, {significant(576.4), "576"}, {significant(1.667), "1.67"}, {significant(0.02267), "0.0227"},
+		{percentFine(60.8119), "60.81 %"}, {significant(2214.5), "2,214"}, {significant(576.4), "576"}, {significant(1.667), "1.67"}, {significant(0.02267), "0.0227"}, {significant(0.25), "0.250"}, {significant(0.99973), "1.00"}, {significant(9.996), "10.0"},
 		{significant(0.00001234), "1.2e-05"}, {significant(0), "0"}, {significant(Number(math.Inf(1))), "n/a"},
 		{scaled(5.3e12, "B/s"), "5.30 TB/s"}, {scaled(999, "B"), "999 B"}, {scaled(nan, "B"), "n/a"}, {count(8066), "8,066"}, {count(-1234567), "-1,234,567"}, {count(12), "12"},
 		{seconds(1.1716), "1.172 s"}, {Micros(-1).String(), "-0.001"},

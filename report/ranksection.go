@@ -18,7 +18,7 @@ func (r *Report) ranksSection() section {
 		s.Tables = append(s.Tables, r.Ranks.collectiveTable())
 		s.more(len(r.Ranks.Collectives), categoryRows, "kinds of collectives", "report.json")
 		s.Notes = append(s.Notes, "What the rank that arrives last needs is the transfer; the rest of a collective is waiting for it. "+
-			"Clocks are compared by the ends of collectives, which are the same instant on all ranks.")
+			"Clocks are compared by the ends of collectives, which are the same instant on all ranks; a clock with + is ahead of that of the first rank.")
 	}
 	s.Notes = append(s.Notes, r.Ranks.Doubts...)
 	return s
@@ -44,7 +44,7 @@ func (r *Ranks) lead() string {
 	text := fmt.Sprintf("%s in %s collectives: on average a rank transfers for %s and waits for others for %s.",
 		meet, count(r.Matched), duration(transfer/n), duration(wait/n))
 	if last := r.straggler(); last != nil {
-		text += fmt.Sprintf(" Rank %d arrives last in %s of its %s.", last.Rank, count(last.Last), count(last.Calls))
+		text += fmt.Sprintf(" Rank %d arrives last in %s of its %s collectives.", last.Rank, count(last.Last), count(last.Calls))
 	}
 	return text
 }

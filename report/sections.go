@@ -207,7 +207,7 @@ func (f *Finding) numbers(r *Report) string {
 
 // modulationSection compares what adaLN moves with what one fused kernel would.
 func (r *Report) modulationSection() section {
-	s := section{ID: "modulation", Title: "Modulation Head-room"}
+	s := section{ID: "modulation", Title: "Modulation Headroom"}
 	if len(r.Modulation) == 0 {
 		return s
 	}

@@ -239,6 +239,9 @@ func (r *Report) busyText() string {
 func (r *Report) coverageText() string {
 	c := &r.Coverage
 	s := fmt.Sprintf("%s of %s kernels modelled", count(c.ModelledKernels), count(c.Kernels))
+	if r.Trace.Memcpys+r.Trace.Memsets > 0 {
+		s += ", copies and fills included"
+	}
 	if c.ModelledPercent.Known() {
 		s = fmt.Sprintf("%s of GPU time, %s", percentFine(c.ModelledPercent), s)
 	}
@@ -250,7 +253,7 @@ func (r *Report) rooflineText() string {
 	if !t.Ideal.Known() || !t.Efficiency.Known() {
 		return notAvailable
 	}
-	return fmt.Sprintf("the modelled %s of kernels would take %s at their roofline: %s efficiency",
+	return fmt.Sprintf("the modelled %s of GPU time would take %s at the roofline: %s efficiency",
 		duration(t.ModelledActual), micros(t.Ideal), percent(t.Efficiency*100))
 }
 

@@ -74,17 +74,14 @@ func significant(n Number) string {
 	switch a := math.Abs(f); {
 	case !n.Known():
 		return notAvailable
-	case a >= 100:
-		return decimals(f, 0)
-	case a >= 10:
-		return decimals(f, 1)
-	case a >= 1:
-		return decimals(f, 2)
-	case a == 0 || a >= 0.001:
-		return strconv.FormatFloat(f, 'g', 3, 64)
-	default:
+	case a == 0:
+		return "0"
+	case a < 0.001:
 		return strconv.FormatFloat(f, 'e', 1, 64)
 	}
+	_, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'e', 2, 64), "e")
+	digits, _ := strconv.Atoi(exponent)
+	return decimals(f, max(0, 2-digits))
 }
 
 // scaled shows a number in base units with the SI prefix that fits, as in "5.30 TB/s".

@@ -395,14 +395,14 @@ func TestUnmodelledIsRanked(t *testing.T) {
 // TestUnits is BL-91: three values with three names.
 func TestUnits(t *testing.T) {
 	md := rendered(t, nasty().WriteMarkdown)
-	for _, want := range []string{"| throughput | 0.5 images/sec; basis: first to last GPU event |", "| latency | 8.000 s per pipeline call, 2.000 s per image |"} {
+	for _, want := range []string{"| throughput | 0.500 images/sec; basis: first to last GPU event |", "| latency | 8.000 s per pipeline call, 2.000 s per image |"} {
 		if !strings.Contains(md, want) {
 			t.Errorf("no row %q", want)
 		}
 	}
 	r := nasty()
 	r.ThroughputUnit, r.Throughput.Unit, r.Throughput.FramesPerSec = "videos/sec", "videos/sec", 40.5
-	if md := rendered(t, r.WriteMarkdown); !strings.Contains(md, "0.5 videos/sec, 40.5 frames/sec") || !strings.Contains(md, "per video") {
+	if md := rendered(t, r.WriteMarkdown); !strings.Contains(md, "0.500 videos/sec, 40.5 frames/sec") || !strings.Contains(md, "per video") {
 		t.Error("frames/sec or videos missing")
 	}
 }

@@ -93,7 +93,11 @@ func (s *span) take(inner span) {
 func (s *sheet) missing() string {
 	switch {
 	case len(s.by[ImageMarker]) > 0:
-		return fmt.Sprintf("%d image markers (%s), no step markers", len(s.by[ImageMarker]), s.by[ImageMarker][0].name)
+		images := "1 image marker"
+		if n := len(s.by[ImageMarker]); n > 1 {
+			images = fmt.Sprintf("%d image markers", n)
+		}
+		return fmt.Sprintf("%s (%s), no step markers", images, s.by[ImageMarker][0].name)
 	case len(s.by[WindowMarker]) > 0:
 		return "profiler windows, no step markers"
 	}

@@ -106,8 +106,8 @@ func diagnoseShort(t *Trace, replays []GraphReplay) {
 	}
 	if short > 0 {
 		t.diagnose("graph_short_kernels", Warning, short, fmt.Sprintf(
-			"%d kernels of graph replays are shorter than %v (%.3f ms together) and end where the next begins: idle time is counted into them, so their durations and efficiencies are unreliable",
-			short, shortKernel, float64(shortTime)/1e6))
+			"%d kernels of graph replays are shorter than %d µs (%.3f ms together) and end where the next begins: idle time is counted into them, so their durations and efficiencies are unreliable",
+			short, shortKernel.Microseconds(), float64(shortTime)/1e6))
 	}
 	if idle > 0 {
 		t.diagnose("graph_idle", Info, idle, fmt.Sprintf("the device was idle for %.3f ms inside %d graph replays", float64(idleTime)/1e6, idle))
