@@ -89,7 +89,7 @@ func (in *analysis) slowOperators() []Finding {
 	var out []Finding
 	for _, op := range ops[:min(5, len(ops))] {
 		out = append(out, Finding{Code: "below_roof", Time: op.KernelTime, AtStake: op.AtStake,
-			Title: fmt.Sprintf("%s runs at %s%.1f %% of its %s roof", op.title(), certaintyWords[op.Certainty], float64(op.Efficiency), op.Roof),
+			Title: fmt.Sprintf("%s runs at %s of its %s roof", op.title(), hedged(certaintyWords[op.Certainty], op.Efficiency), op.Roof),
 			Detail: fmt.Sprintf("%s %s, %.1f %% of GPU time; %s; %s at the roof.", calls(op.Count),
 				duration(op.KernelTime), float64(op.Percent), op.rates(), duration(op.KernelTime-op.AtStake))})
 	}
@@ -97,7 +97,7 @@ func (in *analysis) slowOperators() []Finding {
 }
 
 // certaintyWords are certaintySigns in a sentence.
-var certaintyWords = map[string]string{"lower bound": "at least ", "upper bound": "at most ", "estimated": "about "}
+var certaintyWords = map[string]string{"lower bound": "no less than ", "upper bound": "no more than ", "estimated": "about "}
 
 // calls counts calls, to be followed by their time.
 func calls(n int) string {

@@ -49,7 +49,8 @@ func TestUnitsOfText(t *testing.T) {
 	nan := Number(math.NaN())
 	for _, x := range []struct{ got, want string }{
 		{duration(0), "0 µs"}, {duration(227), "0.2 µs"}, {duration(999_949), "999.9 µs"}, {duration(204_565_196), "204.6 ms"}, {duration(1_171_628_656), "1,171.6 ms"},
-		{duration(12_345_678_901), "12.3 s"}, {duration(-114_200_000), "-114.2 ms"}, {micros(nan), "n/a"},
+		{duration(12_345_678_901), "12.3 s"}, {duration(-114_200_000), "-114.2 ms"}, {micros(nan), "n/a"}, {micros(0.004), "< 0.1 µs"}, {micros(0), "0 µs"},
+		{hedged("≥ ", 0.004), "≥ 0.00 %"}, {hedged("", 0.004), "< 0.01 %"}, {hedged("no less than ", 33.33), "no less than 33.3 %"},
 		{percent(0), "0.0 %"}, {percent(0.004), "< 0.01 %"}, {percent(0.96), "0.96 %"}, {percent(60.81), "60.8 %"}, {percent(140), "140.0 %"}, {percent(99.96), "> 99.9 %"}, {percent(99.94), "99.9 %"}, {percent(100), "100.0 %"},
 		{percentFine(99.999), "> 99.99 %"}, {percentFine(100), "100.00 %"}, {percent(nan), "n/a"},
 		{percentFine(60.8119), "60.81 %"}, {significant(2214.5), "2,214"}, {significant(576.4), "576"}, {significant(1.667), "1.67"}, {significant(0.02267), "0.0227"}, {significant(0.25), "0.250"}, {significant(0.99973), "1.00"}, {significant(9.996), "10.0"},

@@ -53,7 +53,7 @@ func (o *Operator) efficiencyCell() cell {
 	if !o.Efficiency.Known() {
 		return c
 	}
-	c.Text = certaintySigns[o.Certainty] + c.Text
+	c.Text = hedged(certaintySigns[o.Certainty], o.Efficiency)
 	if core := percent(o.CoreEfficiency); o.CoreEfficiency.Known() && core != percent(o.Efficiency) {
 		c.Detail = "(core " + core + ")"
 	}
@@ -62,6 +62,17 @@ func (o *Operator) efficiencyCell() cell {
 
 // certaintySigns precede a figure that is not exact. Less work than assumed would be a lower efficiency.
 var certaintySigns = map[string]string{"lower bound": "≥ ", "upper bound": "≤ ", "estimated": "~ "}
+
+// hedged shows a percentage behind a sign or word of its certainty, if there is one. Such a figure takes no second sign: "≥ 0.00 %".
+func hedged(sign string, p Number) string {
+	switch {
+	case sign == "":
+		return percent(p)
+	case p < 1:
+		return sign + percentFine(p)
+	}
+	return sign + decimals(float64(p), 1) + " %"
+}
 
 // stakeCell shows the time above the roof, which only a modelled operator has.
 func (o *Operator) stakeCell() cell {

@@ -79,7 +79,7 @@ func (k *Rank) clock() string {
 		return notAvailable
 	}
 	sign := ""
-	if k.ClockShift > 0 {
+	if k.ClockShift >= 0.05 { // what is shown as less has no sign
 		sign = "+"
 	}
 	drift := ""

@@ -27,6 +27,8 @@ func micros(us Number) string {
 		return decimals(float64(us)/1e3, 1) + " ms"
 	case a == 0:
 		return "0 µs"
+	case a < 0.05:
+		return "< 0.1 µs"
 	default:
 		return decimals(float64(us), 1) + " µs"
 	}
