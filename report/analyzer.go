@@ -140,6 +140,9 @@ func (in *analysis) split(ctx context.Context, s split.Splitter, requested int) 
 	} else if err != nil {
 		return fmt.Errorf("report: split by %s: %w", s.Name(), err)
 	}
+	if res == nil {
+		return fmt.Errorf("report: splitter %q gave no result", s.Name())
+	}
 	if n := len(in.trace.GPU); len(res.StepOf) != n || len(res.PhaseOf) != n {
 		return fmt.Errorf("report: splitter %q placed %d steps and %d phases of %d GPU events", s.Name(), len(res.StepOf), len(res.PhaseOf), n)
 	}

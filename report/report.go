@@ -123,7 +123,7 @@ type File struct {
 
 // Split is the division of the run into phases and steps.
 type Split struct {
-	Method          string            `json:"method"`
+	Method          string            `json:"method"` // "marker", "autocorrelation", "graph", "none", or the word of a splitter of one's own
 	Mode            string            `json:"mode"`
 	StepCount       int               `json:"step_count"`
 	Images          int               `json:"images"`

@@ -18,7 +18,6 @@ import (
 var enums = map[string][]any{
 	"Report.status":        {StatusOK, StatusPartial, StatusNoSteadyState, StatusEmpty},
 	"Report.workload_type": {"diffusion", "llm", "unknown"},
-	"Split.method":         {"marker", "autocorrelation", "graph", "none"},
 	"Operator.bound":       {"compute", "memory", "latency", "unmodelled"},
 	"Operator.roof":        {"compute", "memory", ""},
 	"Diagnostic.severity":  {"info", "warning", "error"},

@@ -10,7 +10,7 @@ import (
 // A Cut is what a Splitter found: the step of each GPU event, and what else it knows. [Assemble] makes a Result of it.
 // Fields that a Splitter knows nothing of may stay zero.
 type Cut struct {
-	Method string // what the steps rest on: "marker", "autocorrelation" or "graph", whichever comes nearest
+	Method string // what the steps rest on: "marker", "autocorrelation", "graph", or a word of one's own
 	Mode   string // the Splitter's name
 
 	StepOf   []int32     // for each event of Trace.GPU its step, -1 for none; steps are numbered from 0 in launch order

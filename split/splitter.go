@@ -8,7 +8,7 @@ import (
 )
 
 // A Splitter cuts a trace into steps. Implementations must not change the trace and must give the same result each time.
-// When no steps can be found Split returns a *[NoSteadyStateError].
+// When no steps can be found Split returns a *[NoSteadyStateError] with the Result that [Assemble] makes of a Cut without steps.
 type Splitter interface {
 	// Name is the mode's name, as in "marker".
 	Name() string
@@ -24,7 +24,7 @@ type Input struct {
 
 // A Result is the division of a trace into phases and steps. Every GPU event is in exactly one phase.
 type Result struct {
-	Method          string // "marker", "autocorrelation", "graph" or "none"
+	Method          string // that of the Cut, or "none"
 	Mode            string // name of the splitter that was asked
 	Steps           []Step
 	Phases          []Phase // in order of time: each a run of GPU events; a name may occur once per image
