@@ -43,7 +43,8 @@ type Candidate struct {
 
 // FindTraces looks into every file below dir and tells by its content which is the main trace of each rank, which are
 // capture-phase traces, and why the others are left out. The result is sorted by path. The main trace of a rank is the one
-// with the most GPU events that is no capture trace; a split-off fragment of it has fewer.
+// with the most GPU events that is no capture trace; a split-off fragment of it has fewer. A file that cannot be read is left out
+// with the reason; the error is that of dir or of ctx.
 func FindTraces(ctx context.Context, dir string) ([]Candidate, error) {
 	var list []Candidate
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {

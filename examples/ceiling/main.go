@@ -206,8 +206,10 @@ func times(out io.Writer, w *ceiling.Work, spec *hw.Spec) (notes []string, err e
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(out, "%s, %s\t%.2f ms\t%.3f s\t%.3g\n", spec.Name(), c, 1e3*ideal.Step, ideal.Image, ideal.ImagesPerSecond)
-		notes = append(notes, ideal.Notes...)
+		fmt.Fprintf(out, "%s, %s\t%.2f ms\t%.3f s\t%#.3g\n", spec.Name(), c, 1e3*ideal.Step, ideal.Image, ideal.ImagesPerSecond)
+		for _, n := range ideal.Notes {
+			notes = append(notes, c.String()+": "+n)
+		}
 	}
 	return notes, nil
 }

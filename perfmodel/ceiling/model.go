@@ -92,7 +92,7 @@ func Open(folder fs.FS) (*Model, error) {
 	return m, m.readTextEncoders(folder)
 }
 
-// Parse reads a geometry that is given as the configuration of a denoiser alone. name is what errors call it.
+// Parse reads a geometry that is given as the configuration of a denoiser alone. name is what errors call it; they are those of [Open].
 func Parse(name string, data []byte) (*Model, error) {
 	c, err := parseConfig(name, data)
 	if err != nil {
@@ -238,7 +238,8 @@ type Options struct {
 	Attention     hw.DType // of attention; zero: Type, or BF16 when Type is narrower than 16 bits
 }
 
-// Defaults returns what the model's pipeline does when nothing is asked for: one image of 1024x1024 or the model's own size.
+// Defaults returns what the model's pipeline does when nothing is asked for: one image or video of the size and length that the
+// model was trained on, or an image of 1024x1024 where neither its class nor its configuration tells, with BF16 weights.
 func (m *Model) Defaults() Options {
 	d := m.denoiser
 	or := func(n, missing int64) int64 {

@@ -18,7 +18,7 @@ type Work struct {
 	total       Amount // of all parts and calls
 }
 
-// Work returns the work of a request.
+// Work returns the work of a request. The error wraps [ErrOptions] or is [ErrTooLarge].
 func (m *Model) Work(o Options) (*Work, error) {
 	in, err := m.input(o)
 	if err != nil {
@@ -77,7 +77,7 @@ func (m *Model) input(o Options) (input, error) {
 	case o.Type.Bits() == 0:
 		return bad("no element type")
 	case o.Height%(unit*d.patch[1]) != 0 || o.Width%(unit*d.patch[2]) != 0:
-		return bad("%dx%d is no multiple of %dx%d", o.Width, o.Height, unit*d.patch[2], unit*d.patch[1])
+		return bad("%dx%d (height x width) is no multiple of %dx%d", o.Height, o.Width, unit*d.patch[1], unit*d.patch[2])
 	case o.Frames > 1 && d.temporal == 0:
 		return bad("%d frames of an image model", o.Frames)
 	case d.temporal > 0:
