@@ -21,7 +21,7 @@ func (in *analysis) chooseHardware(given hw.HardwareSpec) {
 	found, err := hw.Detect(devices)
 	switch {
 	case given == nil && err != nil:
-		in.doubt("unknown_gpu", "%v; rates are absolute, without percentages", err)
+		in.doubt("unknown_gpu", "%s; rates are absolute, without percentages", strings.TrimPrefix(err.Error(), "hw: "))
 		h.Name = h.Detected
 		return
 	case given == nil:

@@ -17,8 +17,9 @@ func (r *Report) summarySection() section {
 		}
 	}
 	s.Tables = []table{t}
+	told := r.Status == StatusOK || r.Status == StatusNoSteadyState // of a single step, among the caveats
 	for _, d := range r.Diagnostics {
-		if d.Severity != "info" && len(s.Notes) < summaryDoubts {
+		if d.Severity != "info" && !(told && d.Code == singleStep) && len(s.Notes) < summaryDoubts {
 			s.Notes = append(s.Notes, "Doubt: "+d.Message+".")
 		}
 	}
@@ -43,12 +44,12 @@ func (r *Report) caveats() []string {
 		c = append(c, "The trace holds 0 GPU events, so there is nothing to measure.")
 	case StatusNoSteadyState:
 		text := "0 denoising steps were found; the figures are of the whole trace."
-		if d := r.diagnostic("single_step"); d != "" {
+		if d := r.diagnostic(singleStep); d != "" {
 			text = "0 denoising steps were found: " + d + ". The figures are of the whole trace."
 		}
 		c = append(c, text)
 	case StatusOK:
-		if d := r.diagnostic("single_step"); d != "" {
+		if d := r.diagnostic(singleStep); d != "" {
 			c = append(c, strings.ToUpper(d[:1])+d[1:]+".")
 		}
 	case StatusPartial:
@@ -56,6 +57,9 @@ func (r *Report) caveats() []string {
 	}
 	return c
 }
+
+// singleStep is the code of the diagnostic that a trace holds no more than one step.
+const singleStep = "single_step"
 
 // diagnostic returns the message of a diagnostic, "" if there is none of that code.
 func (r *Report) diagnostic(code string) string {
@@ -181,7 +185,8 @@ func (r *Report) workloadText() string {
 	add(w.Ulysses > 1, "Ulysses degree %d", w.Ulysses)
 	add(w.Ring > 1, "ring degree %d", w.Ring)
 	add(w.CFG > 1, "CFG degree %d", w.CFG)
-	add(w.NumInferenceSteps > 0, "%d inference steps", w.NumInferenceSteps)
+	add(w.NumInferenceSteps == 1, "1 inference step")
+	add(w.NumInferenceSteps > 1, "%d inference steps", w.NumInferenceSteps)
 	return strings.Join(parts, ", ")
 }
 
@@ -263,7 +268,7 @@ func (r *Report) bottleneckText() string {
 		if numbers := f.numbers(r); numbers != "" {
 			return joined(f.Title, numbers)
 		}
-		return f.Title + ": " + f.Detail
+		return f.Title + ". " + f.Detail
 	}
 	if len(r.Operators) > 0 {
 		o := &r.Operators[0]

@@ -67,7 +67,7 @@ func wholeTrace(in *Input, o *order, mode string) *Result {
 func withoutLoop(in *Input, o *order, mode, code, message string) *NoSteadyStateError {
 	no := noSteps(in, o, mode, code, message)
 	if b := blocks(in.Trace, o, o.lane); b != "" {
-		d := singleStep("no step was seen to repeat, though blocks do (" + b + "), as in a single pass of the model. If a single step is what the trace holds")
+		d := singleStep("no step was seen to repeat, though blocks do (" + b + "), as in a single pass of the model; if a single step is what the trace holds")
 		no.Attempts[0].Message += "; " + d.Message
 		no.Result.Diagnostics = append(no.Result.Diagnostics, d)
 	}
@@ -115,7 +115,7 @@ func blocks(t *trace.Trace, o *order, ids []trace.GPUID) string {
 		}
 		if like == 1 {
 			held += n.before[r.to] - n.before[r.from]
-			parts = append(parts, fmt.Sprintf("%.0f of %d kernels", r.iterations(), r.lag))
+			parts = append(parts, fmt.Sprintf("%.0f of %d kernels each", r.iterations(), r.lag))
 		}
 	}
 	if 2*held < total {

@@ -30,7 +30,7 @@ func TestOneStepWithoutEvidence(t *testing.T) {
 		}
 		if d := diagnosed(no.Result, "single_step"); d != "" && strings.Contains(err.Error(), d) {
 			said++
-			if blocks := fmt.Sprintf("%d of %d kernels", s.double, s.blockSize); !strings.Contains(d, blocks) {
+			if blocks := fmt.Sprintf("%d of %d kernels each", s.double, s.blockSize); !strings.Contains(d, blocks) {
 				t.Errorf("seed %d: %q does not say %q", seed, d, blocks)
 			}
 		}
