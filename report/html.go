@@ -101,8 +101,8 @@ func (r *Report) tiles() []tile {
 		out = append(out, tile{label, value, unit, remark})
 	}
 	if t := &r.Throughput; t.Value.Known() {
-		add("throughput", significant(t.Value)+" "+t.Unit, seconds(t.SecondsPerItem)+" per "+r.item())
-		add("latency", seconds(t.LatencySeconds), "per pipeline call")
+		add("throughput", t.sign("≤ ")+significant(t.Value)+" "+t.Unit, t.sign("≥ ")+seconds(t.SecondsPerItem)+" per "+r.item())
+		add("latency", t.sign("≥ ")+seconds(t.LatencySeconds), "per pipeline call")
 	}
 	if r.Split.MedianGPUTime > 0 {
 		add("step (median)", duration(r.Split.MedianSpan), duration(r.Split.MedianGPUTime)+" of GPU work")

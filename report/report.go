@@ -57,6 +57,8 @@ type Throughput struct {
 	SecondsPerItem Number `json:"seconds_per_item"` // latency / batch
 	FramesPerSec   Number `json:"frames_per_second"`
 	Basis          string `json:"basis"`
+	// UpperBound says that a part of the pipeline call may be missing: Value is then an upper bound and LatencySeconds a lower one.
+	UpperBound bool `json:"upper_bound"`
 }
 
 // Hardware is the GPU and the ceiling that percentages refer to. Peaks is empty and Name is the trace's own word when the

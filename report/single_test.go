@@ -45,7 +45,7 @@ func TestOneStepIsSaid(t *testing.T) {
 		want   []string
 	}{
 		{"kernels only", false, 0, report.StatusNoSteadyState, []string{"12 of 7 kernels", "as in a single pass of the model", "record two or more"}},
-		{"marked", true, 1, report.StatusOK, []string{"One denoising step was recorded", "record two or more"}},
+		{"marked", true, 1, report.StatusOK, []string{"One denoising step was recorded", "record two or more", "| throughput | ≤ ", "| latency | ≥ "}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := analyze(t, report.Analyzer{}, build(c.marked))

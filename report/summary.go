@@ -136,11 +136,19 @@ func (r *Report) throughputText() string {
 	if !t.Value.Known() {
 		return based(notAvailable, t.Basis)
 	}
-	s := significant(t.Value) + " " + t.Unit
+	s := t.sign("≤ ") + significant(t.Value) + " " + t.Unit
 	if t.FramesPerSec.Known() {
-		s += ", " + significant(t.FramesPerSec) + " frames/sec"
+		s += ", " + t.sign("≤ ") + significant(t.FramesPerSec) + " frames/sec"
 	}
 	return based(s, t.Basis)
+}
+
+// sign is the given sign of a bound, "" when the figures are none.
+func (t *Throughput) sign(bound string) string {
+	if t.UpperBound {
+		return bound
+	}
+	return ""
 }
 
 // based adds what a figure rests on.
@@ -156,9 +164,9 @@ func (r *Report) latencyText() string {
 	if !t.LatencySeconds.Known() {
 		return notAvailable
 	}
-	s := seconds(t.LatencySeconds) + " per pipeline call"
+	s := t.sign("≥ ") + seconds(t.LatencySeconds) + " per pipeline call"
 	if t.SecondsPerItem.Known() {
-		s += ", " + seconds(t.SecondsPerItem) + " per " + r.item()
+		s += ", " + t.sign("≥ ") + seconds(t.SecondsPerItem) + " per " + r.item()
 	}
 	return s
 }

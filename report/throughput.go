@@ -16,7 +16,7 @@ func (in *analysis) measureThroughput() {
 	t := &in.Throughput
 	*t = Throughput{Value: unknown, Unit: in.ThroughputUnit, LatencySeconds: unknown, SecondsPerItem: unknown, FramesPerSec: unknown}
 	latency, basis := in.latency()
-	t.Basis = basis
+	t.Basis, t.UpperBound = basis, basis == recordedSteps
 	if latency <= 0 {
 		return
 	}
@@ -36,6 +36,10 @@ func (in *analysis) measureThroughput() {
 		t.Basis += "; Python stacks were recorded, which slows the host"
 	}
 }
+
+// recordedSteps is the basis of a throughput that may leave out a part of the pipeline call.
+const recordedSteps = "first to last GPU event of the recorded steps, an upper bound: no marker of the pipeline call, no decoder and " +
+	"no requested number of steps shows that the call was recorded whole"
 
 // latency is the time of one pipeline call, 0 when it cannot be derived.
 func (in *analysis) latency() (time.Duration, string) {
@@ -61,8 +65,7 @@ func (in *analysis) latency() (time.Duration, string) {
 		return 0, "not derivable: no pipeline call is recorded whole, and the number of steps it should have is not known"
 	}
 	if !witnessed {
-		return medianTime(spans), "first to last GPU event of the recorded steps, an upper bound: no marker of the pipeline call, no decoder and " +
-			"no requested number of steps shows that the call was recorded whole"
+		return medianTime(spans), recordedSteps
 	}
 	if n := len(spans); n > 1 {
 		return medianTime(spans), fmt.Sprintf("end to end: first to last GPU event of a pipeline call, median of %d calls", n)
