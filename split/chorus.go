@@ -22,8 +22,8 @@ type chorus struct {
 
 func (c *chorus) size() int { return len(c.begin) }
 
-// regular is 1 if most steps are alike, else 0.
-func (c *chorus) regular() int { return rank(2*c.same >= c.size()) }
+// regular is 1 if most steps are alike, else 0. One alone is like none.
+func (c *chorus) regular() int { return rank(c.same > 1 && 2*c.same >= c.size()) }
 
 // choruses groups units of equal number of occurrences that alternate.
 func (f *folded) choruses() []*chorus {

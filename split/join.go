@@ -89,24 +89,28 @@ func (t *tailor) seamsOf() (where map[int32][]int, most int) {
 	return where, most
 }
 
-// close reports whether the given seams may be those that close steps: not all, so many passes apart as a step may have, and what the
-// other ones hold is also in these.
+// close reports whether the given seams may be those that close steps: not all, so many passes apart as a step may have, longer than the
+// other ones by more than a third, as a scheduler's work makes them, and what the others hold is also in these. A kernel that a seam lacks, or has in
+// another variant, closes nothing.
 func (t *tailor) close(closing []int) bool {
 	const passes = 4
+	var long, short []int // units of the seams that close and of the others
 	held := map[int32]bool{}
 	for _, k := range closing {
-		for _, x := range t.tok[t.seams[k].from:t.seams[k].to] {
+		s := t.seams[k]
+		long = append(long, s.to-s.from)
+		for _, x := range t.tok[s.from:s.to] {
 			held[x] = true
 		}
 	}
-	run, inner, others, foreign := 1, 0, 0, 0
+	run, others, foreign := 1, 0, 0
 	for k, s := range t.seams {
 		run++
 		if _, closed := slices.BinarySearch(closing, k); closed || s.kind == apart {
 			run = 1
 			continue
 		}
-		inner++
+		short = append(short, s.to-s.from)
 		for _, x := range t.tok[s.from:s.to] {
 			others++
 			foreign += rank(!held[x])
@@ -115,7 +119,11 @@ func (t *tailor) close(closing []int) bool {
 			return false
 		}
 	}
-	return inner > 0 && 8*foreign <= others
+	if len(short) == 0 || 8*foreign > others {
+		return false
+	}
+	usual := median(long)
+	return 3*(usual-median(short)) > usual
 }
 
 // joined reports whether units between two passes leave them in one step.

@@ -2,6 +2,7 @@ package split
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ditlens/ditlens/trace"
@@ -39,6 +40,12 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 		say(0.1, "both ends of the loop agree on where a step begins")
 	} else {
 		say(0, "the ends of the loop do not agree on where a step begins")
+	}
+	switch before, behind := f.goesOn(); {
+	case before || behind:
+		say(-0.6, "the loop goes on beyond the steps, to the end of the trace")
+	case !f.agree && !f.pieces[0].whole && f.pieces[len(f.pieces)-1].to == len(f.lane), !f.agree && f.pieces[0].from == 0 && !f.pieces[len(f.pieces)-1].whole:
+		say(-0.6, "the trace begins and ends within the loop, so that nothing tells where in it a step begins")
 	}
 	switch {
 	case f.replayed():
@@ -158,6 +165,20 @@ func (f *finding) replayed() bool {
 		}
 	}
 	return 2*n > len(f.pieces)
+}
+
+// goesOn reports whether all that precedes the first step is as what precedes the second, or all that follows the last as what follows the
+// one before it.
+func (f *finding) goesOn() (before, behind bool) {
+	same := func(a, b []trace.GPUID) bool {
+		return slices.EqualFunc(a, b, func(a, b trace.GPUID) bool { return signatureOf(&f.events[a]) == signatureOf(&f.events[b]) })
+	}
+	first, second := f.pieces[0].from, f.pieces[1].from
+	last, penultimate := f.pieces[len(f.pieces)-1].to, f.pieces[len(f.pieces)-2].to
+	n := len(f.lane) - last
+	before = first >= fewKernels && same(f.lane[:first], f.lane[second-first:second])
+	behind = n >= fewKernels && penultimate+n <= len(f.lane) && same(f.lane[last:], f.lane[penultimate:penultimate+n])
+	return before, behind
 }
 
 // alone reports whether there is next to no work outside the loop.

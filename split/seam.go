@@ -9,6 +9,9 @@ import (
 // therefore sing in no chorus. Where in a seam the next step begins is told by the ends of the loop: what precedes the first iteration as it
 // precedes the others is head, what follows the last as it follows the others is tail.
 
+// variants is how many units at the begin of a head may differ from step to step, as copies do whose variant depends on alignment.
+const variants = 2
+
 // A piece is one step as positions [from, to) of a sequence.
 type piece struct {
 	from, to int
@@ -176,6 +179,7 @@ func (t *tailor) fit() {
 		t.sure = true
 	case ends: // the trace ends within the last step, or within one more
 		t.more = rest < 0
+		lead += t.vary(len(t.tok), t.model.to-lead, min(usual-lead, variants))
 		trail = usual - lead
 	case begins: // it begins within the first step, or within one more
 		t.less = rest < 0
@@ -184,7 +188,7 @@ func (t *tailor) fit() {
 		lead = usual - trail
 	case rest < 0:
 		trail = usual - lead
-	case rest <= 2: // differs from seam to seam, as copies do whose variant depends on alignment: to the head
+	case rest <= variants: // to the head
 		lead += rest
 		t.sure = true
 	case trail > 0:
@@ -310,7 +314,7 @@ func (t *tailor) start(k int) int {
 	if k == 0 && j > s.to-t.lead && t.cutBefore(i, j) {
 		return 0
 	}
-	if short := j - (s.to - t.lead); short <= 2 { // see fit
+	if short := j - (s.to - t.lead); short <= variants {
 		i -= t.vary(i, t.model.to-(s.to-j), short)
 	}
 	return max(i, 0)
