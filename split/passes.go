@@ -43,7 +43,7 @@ func (f *folded) passes() *chorus {
 		best = down
 	}
 	if best != nil {
-		best.rival = rival(all, best)
+		best.rival = f.rival(all, best)
 		best.holds = slices.ContainsFunc(all, func(c *chorus) bool {
 			return c.size() > best.size() && 5*f.shared(best, c) >= best.time && f.coherent(best, c) && f.looped(c)
 		})
@@ -77,13 +77,16 @@ func (f *folded) looped(c *chorus) bool {
 	return f.inner(&l)
 }
 
-// rival returns the greatest weight of a chorus that has no time in common with best. One behind it counts for more: encoders come first.
-func rival(all []*chorus, best *chorus) (weight time.Duration) {
+// rival returns the greatest weight of a chorus that has no time in common with best. One behind it counts for more: encoders come first; and for
+// yet more when nothing convolves between them, as a decoder does before a checker of what it made.
+func (f *folded) rival(all []*chorus, best *chorus) (weight time.Duration) {
 	from, to := best.begin[0], best.end[best.size()-1]
 	for _, c := range all {
 		switch {
 		case c.end[c.size()-1] <= from:
 			weight = max(weight, c.weight())
+		case c.begin[0] >= to && !c.conv && f.convolved(to, c.begin[0]) == 0:
+			weight = max(weight, 3*c.weight())
 		case c.begin[0] >= to && !c.conv:
 			weight = max(weight, c.weight()*3/2)
 		case c.begin[0] >= to:

@@ -1,6 +1,7 @@
 package split
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -44,6 +45,9 @@ type tailor struct {
 	sure  bool // both ends of the loop agree
 	less  bool // the trace begins with the end of one more step
 	more  bool // the trace ends with the beginning of one more step
+
+	boundaries int           // how many there are
+	heldIn     map[int32]int // how many of them hold a unit
 
 	closes func(unit int32) bool // tells what closes a step of several passes, nil if steps have one
 }
@@ -143,6 +147,7 @@ func (t *tailor) copies(x int32) bool { return int(x) < len(t.copied) && t.copie
 // fit finds how much of a boundary is head and how much is tail. What precedes the first step and follows the last may be of the loop as far
 // as it is like a boundary, unless the trace begins or ends there: a step may then be cut.
 func (t *tailor) fit() {
+	t.tally()
 	t.model = t.typical()
 	usual := t.model.to - t.model.from
 	if usual == 0 {
@@ -230,8 +235,8 @@ func (t *tailor) near(k, dir int) seam {
 	return t.model
 }
 
-// typical returns the boundary that most boundaries are equal to, a later one rather than an earlier one, and rather one without copies
-// that others do not have.
+// typical returns the boundary that most boundaries are equal to, of those the one with least that others do not have, and a later one rather
+// than an earlier one. Rather one without copies that others do not have.
 func (t *tailor) typical() (best seam) {
 	equal := map[uint64]int{}
 	hash := func(s seam) uint64 {
@@ -246,17 +251,20 @@ func (t *tailor) typical() (best seam) {
 			equal[hash(s)]++
 		}
 	}
-	top := -1
+	top, least := -1, 0
 	for _, s := range t.seams {
 		if s.kind != boundary {
 			continue
 		}
-		n := equal[hash(s)]
+		n, odd := equal[hash(s)], 0
 		if t.holdsStray(s) {
 			n = 0
 		}
-		if n >= top {
-			best, top = s, n
+		for _, x := range t.tok[s.from:s.to] {
+			odd += rank(!t.usual(x))
+		}
+		if cmp.Or(cmp.Compare(n, top), cmp.Compare(least, odd)) >= 0 {
+			best, top, least = s, n, odd
 		}
 	}
 	return best
@@ -381,19 +389,21 @@ func (t *tailor) holdsStray(s seam) bool {
 	return slices.ContainsFunc(t.tok[s.from:s.to], func(x int32) bool { return t.copies(x) && !t.usual(x) })
 }
 
-// usual reports whether at least half of the boundaries hold a unit.
-func (t *tailor) usual(x int32) bool {
-	n, all := 0, 0
+// tally counts how many boundaries hold each unit.
+func (t *tailor) tally() {
+	t.boundaries, t.heldIn = 0, map[int32]int{}
 	for _, s := range t.seams {
 		if s.kind == boundary {
-			all++
-			if slices.Contains(t.tok[s.from:s.to], x) {
-				n++
+			t.boundaries++
+			for _, x := range distinct(t.tok[s.from:s.to]) {
+				t.heldIn[x]++
 			}
 		}
 	}
-	return 2*n >= all
 }
+
+// usual reports whether at least half of the boundaries hold a unit.
+func (t *tailor) usual(x int32) bool { return 2*t.heldIn[x] >= t.boundaries }
 
 // ends adds the steps of which the trace holds one end only, and marks the first and the last step if it holds a part of them only.
 func (t *tailor) ends(ps []piece) []piece {
