@@ -1,6 +1,7 @@
 package split
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -90,16 +91,14 @@ func (t *tailor) seamsOf() (where map[int32][]int, most int) {
 }
 
 // close reports whether the given seams may be those that close steps: not all, so many passes apart as a step may have, longer than the
-// other ones by more than a third, as a scheduler's work makes them, and what the others hold is also in these. A kernel that a seam lacks, or has in
-// another variant, closes nothing.
+// other ones by a scheduler's work, and what the others hold is also in these.
 func (t *tailor) close(closing []int) bool {
 	const passes = 4
-	var long, short []int // units of the seams that close and of the others
+	var outer, inner []seam // those that close and the others
 	held := map[int32]bool{}
 	for _, k := range closing {
-		s := t.seams[k]
-		long = append(long, s.to-s.from)
-		for _, x := range t.tok[s.from:s.to] {
+		outer = append(outer, t.seams[k])
+		for _, x := range t.tok[t.seams[k].from:t.seams[k].to] {
 			held[x] = true
 		}
 	}
@@ -110,7 +109,7 @@ func (t *tailor) close(closing []int) bool {
 			run = 1
 			continue
 		}
-		short = append(short, s.to-s.from)
+		inner = append(inner, s)
 		for _, x := range t.tok[s.from:s.to] {
 			others++
 			foreign += rank(!held[x])
@@ -119,11 +118,28 @@ func (t *tailor) close(closing []int) bool {
 			return false
 		}
 	}
-	if len(short) == 0 || 8*foreign > others {
-		return false
+	return len(inner) > 0 && 8*foreign <= others && t.schedules(middling(outer), middling(inner))
+}
+
+// schedules reports whether the outer seam holds work of its own, of two units or more if the inner one holds anything: a kernel that was not
+// recorded, or one that has another variant in its place, tells no passes from steps.
+func (t *tailor) schedules(outer, inner seam) bool {
+	a, b := t.tok[outer.from:outer.to], t.tok[inner.from:inner.to]
+	some := len(b) > 0
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
 	}
-	usual := median(long)
-	return 3*(usual-median(short)) > usual
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	own := len(a) - len(b)
+	return 3*own > len(a) && (own > 1 || !some)
+}
+
+// middling returns a seam of median length.
+func middling(seams []seam) seam {
+	slices.SortStableFunc(seams, func(a, b seam) int { return cmp.Compare(a.to-a.from, b.to-b.from) })
+	return seams[len(seams)/2]
 }
 
 // joined reports whether units between two passes leave them in one step.
