@@ -8,13 +8,23 @@
 // [Auto] is the way for most callers. [Marker], [Autocorrelation] and [Graph] are the modes that it tries and compares. A Splitter
 // of one's own needs to know the step of each GPU event only; [Assemble] makes a Result of that.
 //
-// How steps are found without markers: the GPU events, in the order in which they were launched, are a sequence of
-// signatures. Its loops are found by autocorrelation and a scan (period.go, nest.go). Runs of blocks are folded to one unit
-// each (fold.go), so that what is left of a forward pass are units that occur once in it; a set of units that alternate marks
-// the passes (chorus.go). Each set is a hypothesis. It is weighed by the GPU time that it explains, which is what its passes have in common
-// with others nearby (explain.go, passes.go). Between passes lie seams (seam.go), which tell passes from steps (join.go), steps from images,
-// and the tail of a step from the head of the next. Where launch shapes change within the loop, or strays of other streams or of autotuning
-// hide it, the same is done with names alone, and on the events whose place is predictable (signature.go, flesh.go). What speaks against the
-// outcome (a loop elsewhere that explains nearly as much, work like that of the steps outside of them, steps that are unlike each other) lowers
-// the confidence, and steps that may as well be layers, tiles or images are not given out (judge.go).
+// How steps are found without markers, in the order in which the code runs:
+//
+//   - The GPU events that the busiest host thread launched, in launch order (order.go), are read as a sequence of signatures: name, launch
+//     shape, bytes (signature.go).
+//   - Autocorrelation names lags at which the sequence is like itself; a scan at each finds the regions that repeat (period.go). A lag with its
+//     regions is a level of nested loops: layers, blocks, passes, steps, images (nest.go).
+//   - Each run of blocks is folded to one unit, so that what is left of a pass are units that occur once in it (fold.go).
+//   - A set of units that alternate is a chorus: each is a hypothesis of what the passes are (chorus.go). It is weighed by the GPU time that it
+//     explains, which is what its passes have in common with others nearby (explain.go), and the finest of the strong ones is chosen (passes.go).
+//   - Between the passes lie seams (seam.go). Long ones part images; those without a scheduler's work join passes to steps (join.go); the
+//     rest is divided into the tail of a step and the head of the next, by comparison with what surrounds the loop (align.go).
+//   - If doubts are left, the same is done again on other readings of the sequence: with the shapes of operators, with names alone for loops whose
+//     launch shapes change, and on those events alone whose place is predictable, for loops among strays (find.go, signature.go, flesh.go).
+//   - What speaks against the outcome lowers the confidence: a loop elsewhere that explains nearly as much, work like that of the steps outside of
+//     them, steps that begin amid blocks or are unlike each other. Below a confidence of one half no steps are given out (judge.go,
+//     autocorrelation.go).
+//
+// What is said of the steps then (assemble.go: classes in class.go, outliers and the steady state in steady.go, phases in phase.go) is the same for
+// every mode.
 package split

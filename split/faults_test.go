@@ -119,6 +119,21 @@ func TestBL20_NoMarkersAtAll(t *testing.T) {
 	}
 }
 
+// TestBL28_NoProfilerStep records the same work without the annotation of the profiler's schedule, with it, and with annotations of others only.
+func TestBL28_NoProfilerStep(t *testing.T) {
+	for name, annotation := range map[string]string{"none": "", "of the profiler": "ProfilerStep#0", "of others": "my_region"} {
+		t.Run(name, func(t *testing.T) {
+			x := newTape(t)
+			if annotation != "" {
+				x.mark(annotation, 0, 1e6)
+			}
+			x.row(10, repeat(4, step(3)...)...)
+			_, r := x.split(split.Auto{})
+			x.wantSteps(r, 12, 12, 12, 12)
+		})
+	}
+}
+
 func TestBL20_NothingPeriodic(t *testing.T) {
 	x := newTape(t)
 	for i := range 40 {

@@ -21,6 +21,7 @@ type finding struct {
 	pieces    []piece       // in positions of the lane
 	forwards  int           // most passes a step, as far as seen
 	agree     bool          // both ends of the loop agree on the boundaries
+	torn      bool          // half of the steps or more begin amid blocks
 	adjoined  bool          // another loop, not of convolutions, follows at once
 	conv      bool          // steps are mostly convolutions
 	rivalled  bool          // a loop elsewhere holds nearly as much
@@ -203,11 +204,30 @@ func (s *search) at(positions []int32) (*finding, error) {
 	steps.lag, steps.time = slices.Max(lengths), f.time
 	f.loops = f.loops || n.inner(&steps)
 	f.inside = n.subPeriods(f.pieces)
+	f.torn = n.tears(f.pieces)
 	f.adjoined = !f.loops && n.adjoins(f.pieces[len(f.pieces)-1].to)
 	if len(positions) == len(s.lane) {
 		f.spilt = f.spill()
 	}
 	return f, nil
+}
+
+// tears reports whether half of the steps or more begin amid blocks: where only kernels stand that occur again and again in a pass. A step begins and
+// ends with what its blocks do not launch.
+func (n *nest) tears(pieces []piece) bool {
+	const often = 3 // times in a pass
+	torn := 0
+	count := map[int32]int{}
+	for i := 1; i < len(pieces); i++ {
+		p, at := pieces[i-1], pieces[i].from
+		clear(count)
+		for _, s := range n.tok[p.from:p.to] {
+			count[s]++
+		}
+		around := n.tok[max(p.from, at-fewKernels):min(pieces[i].to, at+fewKernels)]
+		torn += rank(!slices.ContainsFunc(around, func(s int32) bool { return count[s] < often*p.passes }))
+	}
+	return torn > 0 && 2*torn >= len(pieces)-1
 }
 
 // adjoins reports whether a loop that does not convolve begins at a position, or a few kernels behind.

@@ -41,11 +41,14 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 	} else {
 		say(0, "the ends of the loop do not agree on where a step begins")
 	}
-	switch before, behind := f.goesOn(); {
-	case before || behind:
+	if before, behind := f.goesOn(); before || behind {
 		say(-0.6, "the loop goes on beyond the steps, to the end of the trace")
-	case !f.agree && !f.pieces[0].whole && f.pieces[len(f.pieces)-1].to == len(f.lane), !f.agree && f.pieces[0].from == 0 && !f.pieces[len(f.pieces)-1].whole:
-		say(-0.6, "the trace begins and ends within the loop, so that nothing tells where in it a step begins")
+	}
+	if f.torn {
+		say(-0.6, "the steps begin amid blocks: where they truly begin is not known")
+	}
+	if n := cached(r); 10*n > 9*len(r.Steps) {
+		say(-0.4, "%d of %d steps launch but a part of what others do: they may be blocks of these", n, len(r.Steps))
 	}
 	switch {
 	case f.replayed():
@@ -105,6 +108,16 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 		say(-0.6, "%s", why)
 	}
 	r.Confidence = max(0, min(1, conf))
+}
+
+// cached returns how many steps are cached forms of others.
+func cached(r *Result) (n int) {
+	for _, c := range r.Classes {
+		if c.Name == "cached" {
+			n += len(c.Steps)
+		}
+	}
+	return n
 }
 
 // uneven reports whether images differ in their steps; the first and the last of a trace may be cut.
