@@ -37,9 +37,13 @@ type Analyzer struct {
 }
 
 // Analyze returns the report of a trace. A trace without GPU events gives a report with status "empty", one without
-// denoising steps a report on the whole trace; neither is an error. Errors are those of ctx and of the splitter. When ctx ends, Analyze
+// denoising steps a report on the whole trace; neither is an error. Errors are those of ctx and of the splitter, ranks that
+// cannot be compared, and a WorkloadType that is none. When ctx ends, Analyze
 // returns after a few milliseconds; of a million GPU events, after a few seconds at most.
 func (a *Analyzer) Analyze(ctx context.Context, t *trace.Trace) (*Report, error) {
+	if err := checkWorkloadType(a.WorkloadType); err != nil {
+		return nil, err
+	}
 	r := &Report{SchemaVersion: SchemaVersion, Generator: "ditlens", ThroughputUnit: "images/sec"}
 	in := analysis{Report: r, trace: t, ceiling: a.Ceiling, origin: firstStart(t)}
 
@@ -48,29 +52,28 @@ func (a *Analyzer) Analyze(ctx context.Context, t *trace.Trace) (*Report, error)
 	if err := in.split(ctx, a.Split, a.Workload.NumInferenceSteps); err != nil {
 		return nil, err
 	}
-	for _, step := range []func() error{
-		func() error { in.attribute(a.Models); return nil },
-		func() error { in.measureTimeline(); return nil },
-		func() error { return in.compareRanks(a.Others) },
-		func() error { in.drawRoofs(); return nil },
-		func() error { return in.buildOperators(ctx) },
-		func() error { in.sumUp(); return nil },
-		func() error {
-			in.findWorkload(a.Workload)
-			in.findModulation()
-			in.findWorkloadType(a.WorkloadType)
-			return nil
-		},
-		func() error { in.measureThroughput(); in.rankFindings(); return nil },
+	var err error
+	for _, stage := range []func(){
+		func() { in.attribute(a.Models) },
+		in.measureTimeline,
+		func() { err = in.compareRanks(a.Others) },
+		in.drawRoofs,
+		func() { err = in.buildOperators(ctx) },
+		in.sumUp,
+		func() { in.findWorkload(a.Workload) },
+		in.findModulation,
+		func() { in.findWorkloadType(a.WorkloadType) },
+		in.measureThroughput,
+		in.rankFindings,
+		in.setStatus,
 	} {
-		if err := step(); err != nil {
-			return nil, err
+		if stage(); err == nil {
+			err = ctx.Err()
 		}
-		if err := ctx.Err(); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
-	in.setStatus()
 	r.fillLists()
 	return r, nil
 }

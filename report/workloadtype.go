@@ -8,6 +8,14 @@ import (
 	"github.com/ditlens/ditlens/split"
 )
 
+func checkWorkloadType(stated string) error {
+	switch stated {
+	case "", "auto", "diffusion", "llm", "unknown":
+		return nil
+	}
+	return fmt.Errorf("report: workload type %q: want auto, diffusion, llm or unknown", stated)
+}
+
 // findWorkloadType tells diffusion from other work, by evidence that it lists. Diffusion needs a marker of it, or denoising
 // steps with two witnesses of three: full attention in every step, adaLN modulation, a convolutional decode behind them.
 func (in *analysis) findWorkloadType(stated string) {

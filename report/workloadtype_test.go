@@ -1,12 +1,28 @@
 package report_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/ditlens/ditlens/report"
 	"github.com/ditlens/ditlens/trace"
 )
+
+func TestWorkloadTypeIsAWordOfTheReport(t *testing.T) {
+	tr, err := new(trace.Builder).Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"", "auto", "diffusion", "llm", "unknown"} {
+		if _, err := (&report.Analyzer{WorkloadType: word}).Analyze(t.Context(), tr); err != nil {
+			t.Errorf("%q: %v", word, err)
+		}
+	}
+	if _, err := (&report.Analyzer{WorkloadType: "video"}).Analyze(t.Context(), tr); err == nil || !strings.Contains(err.Error(), `workload type "video": want auto`) {
+		t.Errorf("video: %v", err)
+	}
+}
 
 func TestMarkersTellTheWorkloadType(t *testing.T) {
 	for marker, want := range map[string]string{

@@ -12,12 +12,8 @@ type Arg struct {
 	shape                     []int64
 }
 
-// BF16, F32 and I64 are element types as the profiler names them.
-const (
-	BF16 = "c10::BFloat16"
-	F32  = "float"
-	I64  = "long int"
-)
+// BF16 is an element type as the profiler names it.
+const BF16 = "c10::BFloat16"
 
 // Tensor is a contiguous tensor.
 func Tensor(typ string, dims ...int64) Arg {
