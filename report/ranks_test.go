@@ -352,14 +352,14 @@ func TestNobodyIsLast(t *testing.T) {
 func TestMessagesArePrivate(t *testing.T) {
 	run := func(ranks ...int) *report.Report {
 		var list []meeting
-		shifts, all := map[int]float64{}, map[int]float64{}
+		shifts := map[int]float64{}
 		for i := range 20 {
 			at := float64(2000 * i)
 			for k := 0; k < len(ranks); k += 2 { // pairs
 				list = append(list, meeting{"send", "g", map[int]float64{ranks[k]: at + float64(200*k)}, at + 900, 8},
 					meeting{"recv", "g", map[int]float64{ranks[k+1]: at + float64(200*k)}, at + 900, 8})
 			}
-			all = map[int]float64{}
+			all := map[int]float64{}
 			for _, k := range ranks {
 				shifts[k], all[k] = 0, at+1000
 			}
