@@ -20,6 +20,7 @@ func FuzzSplit(f *testing.F) {
 	f.Add([]byte("!abcd?abcd?!abcd?abcd?"))
 	f.Add([]byte("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"))
 	f.Add([]byte("ab#ab#ab#ZZZZab#ab#ab#"))
+	f.Add([]byte("?a?ba\xff\xff\x00\x00dbd!\x85a?\xd2\xff\x00")) // step markers before the first image marker
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 4000 {
 			return

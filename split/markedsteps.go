@@ -69,6 +69,7 @@ func (s *sheet) closed(marks []span) []stepSpan {
 		if i > 0 {
 			floor = max(floor, out[i-1].to)
 		}
+		floor = min(floor, out[i].to) // marks may stand before the first image marker
 		out[i].from = s.opening(out, i, floor)
 	}
 	if len(out) == 1 {
