@@ -118,14 +118,7 @@ func TestCancelledInAnArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := write(t, "t.zip", b.Bytes()[:b.Len()-60]) // its directory is lost
-	load := func(looks int64) (left int64, err error) {
-		c := countdown{Context: t.Context()}
-		c.left.Store(looks)
-		_, err = trace.Load(&c, trace.LoadOptions{}, path)
-		return c.left.Load(), err
-	}
-	const plenty = 1 << 20
-	left, err := load(plenty)
+	left, err := loadFor(t, plenty, path)
 	if !errors.Is(err, trace.ErrNotTrace) {
 		t.Errorf("error %v", err)
 	}
@@ -133,7 +126,7 @@ func TestCancelledInAnArchive(t *testing.T) {
 	if all < 64 {
 		t.Errorf("Load looks at its context %d times", all)
 	}
-	if left, err := load(all / 2); !errors.Is(err, context.Canceled) || left < -40 {
+	if left, err := loadFor(t, all/2, path); !errors.Is(err, context.Canceled) || left < -40 {
 		t.Errorf("%d looks followed, error %v", -left, err)
 	}
 }

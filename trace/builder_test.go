@@ -103,6 +103,17 @@ func (c *countdown) Err() error {
 	return context.Canceled
 }
 
+// plenty is more looks than any loading takes.
+const plenty = 1 << 20
+
+// loadFor loads a file under a context that ends after so many looks, and returns how many were left.
+func loadFor(t *testing.T, looks int64, path string) (left int64, err error) {
+	c := countdown{Context: t.Context()}
+	c.left.Store(looks)
+	_, err = trace.Load(&c, trace.LoadOptions{}, path)
+	return c.left.Load(), err
+}
+
 // TestLoadStopsAnywhere ends the context at every look that Load takes at it: few more follow, and looks are frequent
 // wherever time goes.
 func TestLoadStopsAnywhere(t *testing.T) {
@@ -113,14 +124,7 @@ func TestLoadStopsAnywhere(t *testing.T) {
 		events = append(events, op("o", 2*i, 1), runtimeCall("l", 2*i, 1, i+1), kernel("k", 2*i, 1, 7, i+1))
 	}
 	path := write(t, "t.json", []byte(document(events...)))
-	load := func(looks int64) (left int64, err error) {
-		c := countdown{Context: t.Context()}
-		c.left.Store(looks)
-		_, err = trace.Load(&c, trace.LoadOptions{}, path)
-		return c.left.Load(), err
-	}
-	const plenty = 1 << 20
-	left, err := load(plenty)
+	left, err := loadFor(t, plenty, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +133,7 @@ func TestLoadStopsAnywhere(t *testing.T) {
 		t.Errorf("Load looks at its context %d times, want at least %d", all, want)
 	}
 	for looks := int64(0); looks < all; looks += 1 + all/40 {
-		if left, err := load(looks); !errors.Is(err, context.Canceled) || left < -40 {
+		if left, err := loadFor(t, looks, path); !errors.Is(err, context.Canceled) || left < -40 {
 			t.Errorf("ended at look %d of %d: %d looks followed, error %v", looks, all, -left, err)
 		}
 	}
