@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ditlens/ditlens/split"
+	"github.com/google/go-cmp/cmp"
 )
 
 var (
@@ -48,6 +49,28 @@ func TestGeneratedScenes(t *testing.T) {
 	t.Logf("%d scenes: %d exact, %d given up, %d wrong", total, exact, unsure, wrong)
 	if 100*exact < 99*total || wrong > 0 {
 		t.Errorf("%d of %d scenes exact, %d given up, %d wrong", exact, total, unsure, wrong)
+	}
+}
+
+// TestSameTraceSameSteps splits scenes with several passes a step again and again: nothing is left to chance.
+func TestSameTraceSameSteps(t *testing.T) {
+	for _, family := range []string{"guided", "interval", "perturbed"} {
+		for i := range uint64(4) {
+			tr, _, _ := randomScene(family, i).make()
+			var first *split.Result
+			for range 6 {
+				r, err := split.Autocorrelation{}.Split(t.Context(), &split.Input{Trace: tr})
+				if err != nil {
+					break // given up, which TestGeneratedScenes counts
+				}
+				if first == nil {
+					first = r
+				}
+				if diff := cmp.Diff(first, r); diff != "" {
+					t.Fatalf("%s/%d (-first +again):\n%s", family, i, diff)
+				}
+			}
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package split
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -23,7 +24,8 @@ func (t *tailor) join() {
 	around := distinct(slices.Concat(t.tok[max(0, begin-most):begin], t.tok[end:min(len(t.tok), end+most)]))
 	step, _ := t.period()
 	var best []int32
-	for _, g := range groups {
+	for _, key := range slices.Sorted(maps.Keys(groups)) { // of groups alike in size always the same one
+		g := groups[key]
 		near := false
 		for _, x := range g {
 			_, found := slices.BinarySearch(around, x)
