@@ -3,6 +3,8 @@ package split_test
 import (
 	"errors"
 	"flag"
+	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/ditlens/ditlens/split"
@@ -17,38 +19,65 @@ var (
 // TestGeneratedScenes runs the autocorrelation on random pipelines. At least 99 % must be split exactly, event by event; the
 // rest must be given up, not be wrong.
 func TestGeneratedScenes(t *testing.T) {
-	total, exact, unsure, wrong := 0, 0, 0, 0
-	for _, family := range families {
-		e, u, w := exact, unsure, wrong
-		for i := range *scenes {
-			s := randomScene(family, *seed+uint64(i))
-			tr, truth, noise := s.make()
-			r, err := split.Autocorrelation{}.Split(t.Context(), &split.Input{Trace: tr})
-			var no *split.NoSteadyStateError
-			total++
-			switch {
-			case errors.As(err, &no) && s.other != "":
-				exact++
-				continue
-			case errors.As(err, &no):
-				unsure++
-				t.Logf("%s/%d given up: %v: %+v", family, s.seed, err, s)
-				continue
-			case err != nil:
-				t.Fatal(err)
-			}
-			if got := agreement(s, r, truth, noise); got != "exact" {
-				wrong++
-				t.Logf("%s/%d wrong: %s, confidence %.2f: %+v", family, s.seed, got, r.Confidence, s)
-				continue
-			}
-			exact++
+	var all tally
+	t.Run("of", func(t *testing.T) { // returns when all families are done
+		for _, family := range families {
+			t.Run(family, func(t *testing.T) {
+				t.Parallel()
+				var n tally
+				for i := range *scenes {
+					n.play(t, family, *seed+uint64(i))
+				}
+				t.Log(n.String())
+				all.add(&n)
+			})
 		}
-		t.Logf("%-9s %d exact, %d given up, %d wrong", family, exact-e, unsure-u, wrong-w)
+	})
+	t.Log(all.String())
+	if 100*all.exact < 99*all.total() || all.wrong > 0 {
+		t.Error("want 99 % exact and none wrong")
 	}
-	t.Logf("%d scenes: %d exact, %d given up, %d wrong", total, exact, unsure, wrong)
-	if 100*exact < 99*total || wrong > 0 {
-		t.Errorf("%d of %d scenes exact, %d given up, %d wrong", exact, total, unsure, wrong)
+}
+
+// A tally counts what came of scenes.
+type tally struct {
+	sync.Mutex
+	exact, unsure, wrong int
+}
+
+func (n *tally) total() int { return n.exact + n.unsure + n.wrong }
+
+func (n *tally) String() string {
+	return fmt.Sprintf("%d scenes: %d exact, %d given up, %d wrong", n.total(), n.exact, n.unsure, n.wrong)
+}
+
+func (n *tally) add(m *tally) {
+	n.Lock()
+	defer n.Unlock()
+	n.exact, n.unsure, n.wrong = n.exact+m.exact, n.unsure+m.unsure, n.wrong+m.wrong
+}
+
+// play splits a scene and counts what came of it.
+func (n *tally) play(t *testing.T, family string, seed uint64) {
+	s := randomScene(family, seed)
+	tr, truth, noise := s.make()
+	r, err := split.Autocorrelation{}.Split(t.Context(), &split.Input{Trace: tr})
+	var no *split.NoSteadyStateError
+	switch {
+	case errors.As(err, &no) && s.other != "":
+		n.exact++
+	case errors.As(err, &no):
+		n.unsure++
+		t.Logf("%s/%d given up: %v: %+v", family, s.seed, err, s)
+	case err != nil:
+		t.Fatal(err)
+	default:
+		if got := agreement(s, r, truth, noise); got != "exact" {
+			n.wrong++
+			t.Logf("%s/%d wrong: %s, confidence %.2f: %+v", family, s.seed, got, r.Confidence, s)
+			return
+		}
+		n.exact++
 	}
 }
 
