@@ -16,6 +16,7 @@ type chorus struct {
 	same    int           // steps that are nearly equal to the commonest
 	runs    bool          // iterations hold runs of blocks
 	conv    bool          // iterations are mostly convolutions
+	bare    bool          // and hold no matrix product, as far as names tell
 	holds   bool          // a finer loop within the iterations might be the steps
 	rival   time.Duration // weight of the strongest loop elsewhere
 }
@@ -108,6 +109,7 @@ func (c *chorus) settle(f *folded) bool {
 	}
 	c.explain(f)
 	c.conv = 2*f.convolved(c.begin[n/2], c.end[n/2]) >= f.time(c.begin[n/2], c.end[n/2])
+	c.bare = slices.Contains(f.prod, true) && !f.multiplies(c.begin[n/2], c.end[n/2])
 	return true
 }
 
@@ -145,6 +147,11 @@ func distinct(tok []int32) []int32 {
 	s := slices.Clone(tok)
 	slices.Sort(s)
 	return slices.Compact(s)
+}
+
+// multiplies reports whether units [from, to) hold a matrix product.
+func (f *folded) multiplies(from, to int) bool {
+	return slices.ContainsFunc(f.nest.tok[f.at[from]:f.at[to]], func(s int32) bool { return int(s) < len(f.prod) && f.prod[s] })
 }
 
 // convolved returns the GPU time of convolutions among units [from, to).

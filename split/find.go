@@ -254,12 +254,12 @@ func (n *nest) adjoins(at int) bool {
 
 // kinds notes in n which signatures are copies and which are convolutions.
 func (s *search) kinds(n *nest) {
-	n.copied, n.conv = make([]bool, s.distinct), make([]bool, s.distinct)
+	n.copied, n.conv, n.prod = make([]bool, s.distinct), make([]bool, s.distinct), make([]bool, s.distinct)
 	seen := make([]bool, s.distinct)
 	for i, id := range s.lane {
 		if k := s.sig[i]; !seen[k] {
 			g := &s.t.GPU[id]
-			seen[k], n.copied[k], n.conv[k] = true, g.Kind != trace.Kernel, convolution(g.Name)
+			seen[k], n.copied[k], n.conv[k], n.prod[k] = true, g.Kind != trace.Kernel, convolution(g.Name), product(g.Name)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // A scene describes a run of a diffusion pipeline, or of something else that repeats; play makes its trace and the step of each GPU event.
 type scene struct {
 	seed   uint64
-	other  string // "decode" or "training" instead of diffusion
+	other  string // what it is instead of denoising in steps: "decode", "training", "encoder", "pass"
 	images int    // pipeline calls
 	steps  int    // an image
 
@@ -87,7 +87,7 @@ func pick[T any](r *rand.Rand, v ...T) T { return v[r.IntN(len(v))] }
 // families are the kinds of scenes: a plain one, and plain ones with one thing that makes them hard. The last has two or three of these.
 var families = []string{
 	"plain", "small", "guided", "interval", "perturbed", "halved", "cached", "experts", "refined", "control", "unet", "images", "warmup", "jitter",
-	"noise", "stream", "lanes", "tiles", "video", "echo", "cut", "decode", "training", "mixed",
+	"noise", "stream", "lanes", "tiles", "video", "echo", "cut", "decode", "training", "encoder", "pass", "mixed",
 }
 
 // randomScene draws a scene of the family.
@@ -106,7 +106,7 @@ func randomScene(family string, seed uint64) scene {
 		return s
 	}
 	for range 2 + r.IntN(2) {
-		s.alter(r, families[1+r.IntN(len(families)-4)])
+		s.alter(r, families[1+r.IntN(len(families)-6)])
 	}
 	return s
 }
@@ -205,5 +205,13 @@ func (s *scene) alter(r *rand.Rand, family string) {
 	case "decode", "training":
 		s.other = family
 		s.steps = pick(r, 2, 3, 4, 8, 20, 28, 50)
+	case "encoder": // a pass of a text encoder, behind one of images now and then
+		s.other = family
+		s.text = 6 + r.IntN(40)
+		s.blockSize = 8 + r.IntN(40)
+		s.image = pick(r, 0, 0, 12)
+	case "pass": // one of the denoiser
+		s.other, s.steps = family, 1
+		s.double = max(2, s.double)
 	}
 }

@@ -33,7 +33,12 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 		}
 		r.Reasons = append(r.Reasons, fmt.Sprintf(format, args...))
 	}
-	say(0.3*min(share, 0.8)/0.8-0.1-max(0, 0.5-share), "the steps hold %.1f %% of the GPU time", 100*share)
+	closed, decoded := f.closed(), decoded(t, r)
+	little := max(0, 0.5-share) // what speaks against steps that hold but a part
+	if closed && decoded {
+		little /= 4
+	}
+	say(0.3*min(share, 0.8)/0.8-0.1-little, "the steps hold %.1f %% of the GPU time", 100*share)
 	alike := float64(len(r.Classes[commonest(r).ID].Steps)) / float64(len(r.Steps))
 	say(0.1*alike, "%d of %d steps launch the same work", len(r.Classes[commonest(r).ID].Steps), len(r.Steps))
 	if f.agree {
@@ -57,11 +62,15 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 		say(0.15, "each step is made of repeated blocks")
 	case f.adjoined:
 		say(-0.6, "no repeated blocks inside a step, and another loop follows at once: both may be layers of one pass")
+	case closed && decoded:
+		say(0.05, "no repeated blocks inside a step, but a decoder follows at once, as it does not follow layers")
 	case f.full < layer:
 		say(-0.45, "no repeated blocks inside a step of %d kernels: it may be the layers of one pass", f.full)
+	case closed:
+		say(-0.1, "no repeated blocks inside a step, but nothing follows that would be left of a pass")
 	case f.alone(r):
 		say(-0.45, "the repeated part holds no repeated blocks and stands alone: it may be the layers of one pass")
-	case !decoded(t, r):
+	case !decoded:
 		say(-0.45, "no repeated blocks inside a step and no decoder behind: it may be the layers of one pass, or an encoder")
 	default:
 		say(-0.1, "no repeated blocks inside a step")
@@ -75,8 +84,11 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 	if complete < 2 {
 		say(-0.4, "fewer than two steps are complete")
 	}
-	if len(r.Steps) == 2 && share < 0.5 && !decoded(t, r) {
+	if len(r.Steps) == 2 && share < 0.5 && !decoded {
 		say(-0.4, "two iterations that hold less than half of the time, and no decoder behind: they may be passes of an encoder")
+	}
+	if len(r.Steps) == 2 && f.followed() {
+		say(-0.5, "two iterations, and more matrix products behind them before a decoder: they may be passes of an encoder")
 	}
 	if r.Requested > 0 && r.Requested*len(r.Images) == len(r.Steps) {
 		say(0.4, "as many steps as were requested")
@@ -90,7 +102,7 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 	if uneven(r) {
 		say(-0.4, "the images have different numbers of steps")
 	}
-	if f.rivalled {
+	if f.rivalled && !(closed && decoded) {
 		say(-0.45, "another loop elsewhere holds nearly as much GPU time")
 	}
 	if 2*len(r.Classes) > len(r.Steps) && len(r.Classes) > 2 {
@@ -108,6 +120,38 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 		say(-0.6, "%s", why)
 	}
 	r.Confidence = max(0, min(1, conf))
+}
+
+// closed reports whether no matrix product follows the steps, though they hold some, before a decoder or the end of the trace. Layers of
+// one pass are followed by the projection of what they made.
+func (f *finding) closed() bool {
+	last := f.pieces[len(f.pieces)-1]
+	behind := f.lane[last.to:]
+	if k := slices.IndexFunc(behind, func(id trace.GPUID) bool { return convolution(f.events[id].Name) }); k >= 0 {
+		behind = behind[:k]
+	} else if slices.ContainsFunc(behind, func(id trace.GPUID) bool { return f.events[id].Kind == trace.Kernel }) {
+		return false // something is left of the pass
+	}
+	return f.products(f.lane[last.from:last.to]) > 0 && f.products(behind) == 0
+}
+
+// followed reports whether matrix products that take as long as half a step follow the steps before anything convolves.
+func (f *finding) followed() bool {
+	behind := f.lane[f.pieces[len(f.pieces)-1].to:]
+	if k := slices.IndexFunc(behind, func(id trace.GPUID) bool { return convolution(f.events[id].Name) }); k >= 0 {
+		behind = behind[:k]
+	}
+	return 2*f.products(behind)*time.Duration(len(f.pieces)) >= f.time
+}
+
+// products returns the GPU time of matrix products, as far as names tell.
+func (f *finding) products(ids []trace.GPUID) (sum time.Duration) {
+	for _, id := range ids {
+		if product(f.events[id].Name) {
+			sum += f.events[id].Dur
+		}
+	}
+	return sum
 }
 
 // cached returns how many steps are cached forms of others.

@@ -24,6 +24,7 @@ type nest struct {
 	levels []level         // by lag
 	copied []bool          // by token: a copy
 	conv   []bool          // by token: a convolution, as far as names tell
+	prod   []bool          // by token: a matrix product or attention
 	solid  int32           // tokens from here on stand for a run of blocks, or for a whole pass
 }
 

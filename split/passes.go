@@ -9,7 +9,10 @@ import (
 // weight ranks choruses by GPU time, those made of runs of blocks a little higher, and those made of convolutions, as tiles of a decoder
 // are, lower.
 func (c *chorus) weight() time.Duration {
-	if c.conv {
+	switch {
+	case c.conv && c.bare:
+		return c.time / 64
+	case c.conv:
 		return c.time / 4
 	}
 	if c.runs {

@@ -155,6 +155,21 @@ func convolution(name string) bool {
 	return false
 }
 
+// product tells kernels of matrix products and of attention.
+func product(name string) bool {
+	if convolution(name) {
+		return false
+	}
+	for _, s := range [...]string{
+		"gemm", "Gemm", "GEMM", "gemv", "Cijk_", "matmul", "nvjet", "cutlass", "attn", "attention", "Attention", "flash", "fmha", "sdpa", "sage",
+	} {
+		if strings.Contains(name, s) {
+			return true
+		}
+	}
+	return false
+}
+
 // divide returns where, in the events between two images' loops, the one image's decoder ends and the other's encoders begin:
 // the place that best parts signatures of what follows the last loop from those of what precedes the first.
 func (p *phaser) divide(from, to int, first []int, loopEnd int) int {

@@ -41,6 +41,8 @@ func (s scene) make() (t *trace.Trace, truth []int32, noise []bool) {
 		p.generate()
 	case "training":
 		p.train()
+	case "encoder":
+		p.encode()
 	default:
 		p.play()
 	}
@@ -268,6 +270,16 @@ func (p *player) block(kind string, n int) {
 			}
 		}
 	}
+}
+
+// encode plays encoders.
+func (p *player) encode() {
+	for range p.image {
+		p.row(30, "enc_conv", "enc_group_norm", "ew_silu")
+	}
+	p.row(4, "embedding", "ew_add")
+	p.block("t5", p.text)
+	p.row(4, "t5_norm_0", "ew_mul", "ew_copy")
 }
 
 // generate plays a language model: a prefill and the decoding of some tokens.
