@@ -234,6 +234,33 @@ func TestGraphReplayLosesKernels(t *testing.T) {
 	}
 }
 
+// TestGraphCutBesideAnotherStream ends a trace within a replay, where what was launched behind that has already run on another stream.
+func TestGraphCutBesideAnotherStream(t *testing.T) {
+	x := newTape(t)
+	at := 0.0
+	for range 5 {
+		x.launch("timestep", at, 10)
+		x.launch("cat", at+10, 10)
+		x.replay(at+20, 40, pass(12, "")...)
+		x.corr++
+		x.b.Launch(trace.Launch{Name: "hipMemcpyAsync", Start: us(at + 30), Dur: us(1), Correlation: x.corr, Thread: x.th})
+		x.kernel("Memcpy HtoD", at+35, 20, 1, x.corr)
+		x.launch("sched", at+40, 10)
+		at += 4000
+	}
+	tr := x.trace()
+	end := us(at - 2500)
+	c, _ := without(tr, func(i int) bool { return tr.GPU[i].End() > end })
+	r, err := split.Graph{}.Split(t.Context(), &split.Input{Trace: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.wantSteps(r, 80, 80, 80, 80, 39)
+	if last := r.Steps[len(r.Steps)-1]; last.Complete || !r.Steps[3].Complete {
+		t.Errorf("steps %+v", r.Steps)
+	}
+}
+
 // TestGraphLaunchAlone records one graph launch and what lies around it, as far as the profiler's window goes.
 func TestGraphLaunchAlone(t *testing.T) {
 	p := graphRuns()["one graph"]

@@ -58,10 +58,10 @@ func jobs(o *order, all []replay, graphs int) []int {
 		at[place] = r.graph
 	}
 	first, last := 0, len(all)-1
-	if k := slices.Index(behind[1:], behind[first]) + 1; k > 0 && all[first].from == 0 && behind[first] != "" {
+	if k := slices.Index(behind[1:], behind[first]) + 1; k > 0 && all[first].edge && behind[first] != "" {
 		merge(all[first].graph, all[k].graph)
 	}
-	if k := slices.Index(before[:last], before[last]); k >= 0 && all[last].to == len(o.lane) && before[last] != "" {
+	if k := slices.Index(before[:last], before[last]); k >= 0 && all[last].edge && before[last] != "" {
 		merge(all[last].graph, all[k].graph)
 	}
 	return job

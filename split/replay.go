@@ -13,6 +13,7 @@ type replay struct {
 	from, to int
 	graph    int  // the graph that it replays
 	whole    bool // it has what other replays of that graph have
+	edge     bool // it is the first or the last of the lane, by launch or in time, so that the trace may begin or end within it
 }
 
 // A form is what one replay, or several equal ones, launched as far as was recorded. A graph has one form, and one more for each of its replays that
@@ -41,13 +42,22 @@ func replays(t *trace.Trace, lane []trace.GPUID) (all []replay) {
 	if len(all) == 0 {
 		return nil
 	}
-	first := &t.GPU[lane[0]]
-	n := 0
-	for n < all[0].from && first.Launch < 0 && first.Correlation != 0 && t.GPU[lane[n]].Launch < 0 && t.GPU[lane[n]].Correlation == first.Correlation {
+	n, c := 0, t.GPU[lane[0]].Correlation
+	for c != 0 && n < all[0].from && t.GPU[lane[n]].Launch < 0 && t.GPU[lane[n]].Correlation == c {
 		n++
 	}
 	if n > 1 {
 		all = slices.Insert(all, 0, replay{from: 0, to: n})
+	}
+	first, last := slices.Min(lane), lane[0] // to begin and to end
+	for _, id := range lane {
+		if t.GPU[id].End() > t.GPU[last].End() {
+			last = id
+		}
+	}
+	for i := range all {
+		r := &all[i]
+		r.edge = r.from == 0 || r.to == len(lane) || slices.Contains(lane[r.from:r.to], first) || slices.Contains(lane[r.from:r.to], last)
 	}
 	return all
 }
@@ -92,13 +102,13 @@ func graphs(t *trace.Trace, o *order, all []replay, stop func() error) (n int, e
 		f.graph = inPlace(all, f, first)
 		all[f.of[0]].graph = f.graph
 	}
-	judgeWhole(o, all, forms, len(first))
+	judgeWhole(all, forms, len(first))
 	return len(first), nil
 }
 
-// judgeWhole marks the replays as whole that lack hardly more than others of their graph do of what most of these launch. One at an end of the lane may
-// well be cut: there must be another one, and it must lack nothing.
-func judgeWhole(o *order, all []replay, forms []*form, graphs int) {
+// judgeWhole marks the replays as whole that lack hardly more than others of their graph do of what most of these launch. One at an edge may well
+// be cut: there must be another one, and it must lack nothing.
+func judgeWhole(all []replay, forms []*form, graphs int) {
 	usual, replayed, lacks := make([]*form, graphs), make([]int, graphs), make([][]int, graphs)
 	for _, f := range forms { // larger ones first
 		replayed[f.graph] += len(f.of)
@@ -106,20 +116,19 @@ func judgeWhole(o *order, all []replay, forms []*form, graphs int) {
 			usual[f.graph] = f
 		}
 	}
-	atEnd := func(r replay) bool { return r.from == 0 || r.to == len(o.lane) }
 	missing := make([]int, len(all))
 	for _, f := range forms {
 		n, _ := usual[f.graph].lacking(f)
 		for _, i := range f.of {
 			missing[i] = n
-			if !atEnd(all[i]) {
+			if !all[i].edge {
 				lacks[f.graph] = append(lacks[f.graph], n)
 			}
 		}
 	}
 	for i := range all {
 		r := &all[i]
-		if atEnd(*r) {
+		if r.edge {
 			r.whole = missing[i] == 0 && replayed[r.graph] > 1
 			continue
 		}
@@ -161,7 +170,7 @@ func (f *form) lacking(g *form) (missing int, ok bool) {
 // leftTime reports whether what replay i lacks of replay k left its time idle, or may have lain beyond an end of the trace.
 func leftTime(t *trace.Trace, o *order, all []replay, i, k int) bool {
 	r := all[i]
-	if r.from == 0 || r.to == len(o.lane) {
+	if r.edge {
 		return true
 	}
 	busy := func(r replay) (sum time.Duration) {
