@@ -1,6 +1,7 @@
 package split
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -227,7 +228,36 @@ func (n *nest) tears(pieces []piece) bool {
 		around := n.tok[max(p.from, at-fewKernels):min(pieces[i].to, at+fewKernels)]
 		torn += rank(!slices.ContainsFunc(around, func(s int32) bool { return count[s] < often*p.passes }))
 	}
-	return torn > 0 && 2*torn >= len(pieces)-1
+	return torn > 0
+}
+
+// unlike reports whether where one step ends and the next begins, within an image, some boundaries have little in common with most others: these
+// lie elsewhere in a pass.
+func (f *finding) unlike() bool {
+	const reach = 3 // kernels
+	sig, _ := names(f.events, f.lane)
+	var around [][]int32
+	count := map[string]int{}
+	for i := 1; i < len(f.pieces); i++ {
+		p, q := f.pieces[i-1], f.pieces[i]
+		if p.image == q.image {
+			w := distinct(sig[max(p.from, p.to-reach):p.to])
+			around = append(around, w)
+			count[fmt.Sprint(w)]++
+		}
+	}
+	if len(around) == 0 {
+		return false
+	}
+	usual := slices.MaxFunc(around, func(a, b []int32) int { return cmp.Compare(count[fmt.Sprint(a)], count[fmt.Sprint(b)]) })
+	return slices.ContainsFunc(around, func(w []int32) bool {
+		same := 0
+		for _, s := range w {
+			_, found := slices.BinarySearch(usual, s)
+			same += rank(found)
+		}
+		return same == 0
+	})
 }
 
 // adjoins reports whether a loop that does not convolve begins at a position, or a few kernels behind.

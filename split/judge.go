@@ -52,6 +52,9 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 	if f.torn {
 		say(-0.6, "the steps begin amid blocks: where they truly begin is not known")
 	}
+	if f.unlike() {
+		say(-0.5, "steps end and begin with unlike work: some boundaries may lie amid a pass")
+	}
 	if n := cached(r); 10*n > 9*len(r.Steps) {
 		say(-0.4, "%d of %d steps launch but a part of what others do: they may be blocks of these", n, len(r.Steps))
 	}
@@ -100,7 +103,7 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 		say(-0.5, "most of what the steps hold recurs in no other")
 	}
 	if uneven(r) {
-		say(-0.4, "the images have different numbers of steps")
+		say(-0.6, "the images have different numbers of steps")
 	}
 	if f.rivalled && !(closed && decoded) {
 		say(-0.45, "another loop elsewhere holds nearly as much GPU time")

@@ -140,6 +140,27 @@ func (t *tailor) part() {
 			s.kind = apart
 		}
 	}
+	t.govern()
+}
+
+// govern takes back images of one iteration each at one end of the loop: there every iteration holds what looks like the encoders of an image, as
+// steps do that a ControlNet governs.
+func (t *tailor) govern() {
+	images := []int{1} // iterations of each
+	for _, s := range t.seams {
+		if s.kind == apart {
+			images = append(images, 0)
+		}
+		images[len(images)-1]++
+	}
+	n := len(images) - 1
+	ones := func(images []int) bool { return !slices.ContainsFunc(images, func(n int) bool { return n > 1 }) }
+	if n == 0 || ones(images) || !ones(images[:n]) && !ones(images[1:]) {
+		return
+	}
+	for k := range t.seams {
+		t.seams[k].kind = boundary
+	}
 }
 
 func (t *tailor) copies(x int32) bool { return int(x) < len(t.copied) && t.copied[x] }
