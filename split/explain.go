@@ -1,6 +1,7 @@
 package split
 
 import (
+	"slices"
 	"time"
 )
 
@@ -34,7 +35,7 @@ func (f *folded) alike(pieces []piece) (sum time.Duration, same int) {
 	equal := map[uint64]int{}
 	usual := len(pieces) / 2
 	for k, p := range pieces {
-		bags[k] = newBag(f.tok[p.from:p.to])
+		bags[k] = newBag(f.work[p.from:p.to])
 		hash[k] = bags[k].hash()
 		equal[hash[k]]++
 		if n := equal[hash[k]]; n > 1 && n >= equal[hash[usual]] {
@@ -67,17 +68,17 @@ func (f *folded) alike(pieces []piece) (sum time.Duration, same int) {
 	return sum, same
 }
 
-// unitTimes returns the mean GPU time of a unit, by token.
+// unitTimes returns the mean GPU time of a unit, by what it launches.
 func (f *folded) unitTimes() []time.Duration {
 	if f.each == nil {
-		f.each = make([]time.Duration, f.n)
-		n := make([]int, f.n)
-		for i, t := range f.tok {
-			f.each[t] += f.time(i, i+1)
-			n[t]++
+		f.each = make([]time.Duration, slices.Max(f.work)+1)
+		n := make([]int, len(f.each))
+		for i, w := range f.work {
+			f.each[w] += f.time(i, i+1)
+			n[w]++
 		}
-		for t := range f.each {
-			f.each[t] /= time.Duration(max(1, n[t]))
+		for w := range f.each {
+			f.each[w] /= time.Duration(max(1, n[w]))
 		}
 	}
 	return f.each

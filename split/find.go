@@ -285,10 +285,16 @@ func (n *nest) adjoins(at int) bool {
 // kinds notes in n which signatures are copies and which are convolutions.
 func (s *search) kinds(n *nest) {
 	n.copied, n.conv, n.prod = make([]bool, s.distinct), make([]bool, s.distinct), make([]bool, s.distinct)
+	n.name = make([]int32, s.distinct)
 	seen := make([]bool, s.distinct)
+	known := map[string]int32{}
 	for i, id := range s.lane {
 		if k := s.sig[i]; !seen[k] {
 			g := &s.t.GPU[id]
+			if _, ok := known[g.Name]; !ok {
+				known[g.Name] = int32(len(known))
+			}
+			n.name[k] = known[g.Name]
 			seen[k], n.copied[k], n.conv[k], n.prod[k] = true, g.Kind != trace.Kernel, convolution(g.Name), product(g.Name)
 		}
 	}

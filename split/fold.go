@@ -14,6 +14,7 @@ type folded struct {
 	at   []int           // where the unit begins in the sequence; one more for the end
 	runs int32           // first token of a run
 	n    int             // distinct tokens
+	work []int32         // of each unit: its token, or for a run a number behind all tokens that tells loops of equal lag apart by what they launch
 	each []time.Duration // see unitTimes
 }
 
@@ -58,20 +59,54 @@ func (n *nest) fold(distinct int, open []bool) *folded {
 		}
 	}
 	f := &folded{nest: n, runs: n.solid, n: distinct + len(n.levels)}
+	loops := kindred{nest: n}
 	for i := 0; i < len(n.tok); {
 		f.at = append(f.at, i)
 		if taken[i] == 0 {
-			f.tok = append(f.tok, n.tok[i])
+			f.tok, f.work = append(f.tok, n.tok[i]), append(f.work, n.tok[i])
 			i++
 			continue
 		}
-		f.tok = append(f.tok, taken[i]-1)
-		for t := taken[i]; i < len(n.tok) && taken[i] == t; {
+		t := taken[i] - 1
+		f.tok, f.work = append(f.tok, t), append(f.work, int32(f.n)+loops.of(t, i, n.levels[int(t)-distinct].lag))
+		for i < len(n.tok) && taken[i]-1 == t {
 			i++
 		}
 	}
 	f.at = append(f.at, len(n.tok))
 	return f
+}
+
+// kindred numbers folded loops: those of one token launch the same as others of theirs if half of the names in an iteration are the same.
+type kindred struct {
+	*nest
+	known []kin
+}
+
+type kin struct {
+	loop  int32
+	names []int32 // sorted
+}
+
+// of returns the number of a loop whose iteration begins at a position.
+func (k *kindred) of(loop int32, from, lag int) int32 {
+	names := make([]int32, 0, lag)
+	for _, s := range k.tok[from:min(from+lag, len(k.tok))] {
+		names = append(names, k.name[s])
+	}
+	names = distinct(names)
+	for i, other := range k.known {
+		same := 0
+		for _, s := range names {
+			_, found := slices.BinarySearch(other.names, s)
+			same += rank(found)
+		}
+		if other.loop == loop && 2*same >= max(len(names), len(other.names)) {
+			return int32(i)
+		}
+	}
+	k.known = append(k.known, kin{loop, names})
+	return int32(len(k.known) - 1)
 }
 
 // scattered reports whether a loop occurs in at least two places of about the same length.
