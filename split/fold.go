@@ -46,20 +46,21 @@ func (n *nest) fold(distinct int, open []bool) *folded {
 		x, y := &n.levels[a.loop-int32(distinct)], &n.levels[b.loop-int32(distinct)]
 		return cmp.Or(cmp.Compare(y.time, x.time), cmp.Compare(a.lag, b.lag), cmp.Compare(a.from, b.from))
 	})
-	taken := make([]int32, len(n.tok)) // 1 + loop that covers the position
+	taken := make([]int32, len(n.tok)) // 1 + the kin whose run covers the position
+	loops := kindred{nest: n}
 	for _, r := range all {
 		free := true
 		for i := r.from; i < r.to && free; i += max(1, r.lag/4) {
 			free = taken[i] == 0
 		}
 		if free && taken[r.to-1] == 0 {
+			k := loops.of(r.loop, r.region)
 			for i := r.from; i < r.to; i++ {
-				taken[i] = 1 + r.loop
+				taken[i] = 1 + k
 			}
 		}
 	}
 	f := &folded{nest: n, runs: n.solid, n: distinct + len(n.levels)}
-	loops := kindred{nest: n}
 	for i := 0; i < len(n.tok); {
 		f.at = append(f.at, i)
 		if taken[i] == 0 {
@@ -67,9 +68,9 @@ func (n *nest) fold(distinct int, open []bool) *folded {
 			i++
 			continue
 		}
-		t := taken[i] - 1
-		f.tok, f.work = append(f.tok, t), append(f.work, int32(f.n)+loops.of(t, i, n.levels[int(t)-distinct].lag))
-		for i < len(n.tok) && taken[i]-1 == t {
+		k := taken[i] - 1
+		f.tok, f.work = append(f.tok, loops.known[k].loop), append(f.work, int32(f.n)+k)
+		for i < len(n.tok) && taken[i]-1 == k {
 			i++
 		}
 	}
@@ -88,10 +89,10 @@ type kin struct {
 	names []int32 // sorted
 }
 
-// of returns the number of a loop whose iteration begins at a position.
-func (k *kindred) of(loop int32, from, lag int) int32 {
-	names := make([]int32, 0, lag)
-	for _, s := range k.tok[from:min(from+lag, len(k.tok))] {
+// of returns the number of a run's loop.
+func (k *kindred) of(loop int32, r region) int32 {
+	names := make([]int32, 0, r.lag)
+	for _, s := range k.tok[r.from : r.from+r.lag] {
 		names = append(names, k.name[s])
 	}
 	names = distinct(names)
