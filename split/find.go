@@ -203,7 +203,7 @@ func (s *search) at(positions []int32) (*finding, error) {
 	slices.Sort(lengths)
 	f.full = lengths[len(lengths)*3/4]
 	steps.lag, steps.time = slices.Max(lengths), f.time
-	f.loops = f.loops || n.inner(&steps)
+	f.loops = f.loops || n.inner(&steps, f.pieces)
 	f.inside = n.subPeriods(f.pieces)
 	f.torn = n.tears(f.pieces)
 	f.adjoined = !f.loops && n.adjoins(f.pieces[len(f.pieces)-1].to)

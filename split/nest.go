@@ -52,7 +52,7 @@ func (n *nest) findLevels(stop func() error, distinct int) error {
 		}
 	}
 	for i := range n.levels {
-		n.levels[i].loops = n.inner(&n.levels[i])
+		n.levels[i].loops = n.inner(&n.levels[i], nil)
 	}
 	return nil
 }
@@ -75,8 +75,9 @@ func (n *nest) harmonic(r region) bool {
 	return false
 }
 
-// inner reports whether loops inside single iterations make up at least half of the level's GPU time.
-func (n *nest) inner(l *level) bool {
+// inner reports whether loops inside single iterations make up at least half of the level's GPU time. Where the iterations are not known they are
+// told by the length of the loops.
+func (n *nest) inner(l *level, iterations []piece) bool {
 	if l.time < n.before[len(n.tok)]/50 {
 		return false // too little time to matter
 	}
@@ -87,7 +88,7 @@ func (n *nest) inner(l *level) bool {
 			break
 		}
 		for _, r := range in.regions {
-			if r.iterations() >= 2.5 && 10*(r.to-r.from) <= 11*l.lag {
+			if r.iterations() >= 2.5 && 10*(r.to-r.from) <= 11*l.lag && (iterations == nil || withinOne(r, iterations)) {
 				marks = append(marks, r)
 			}
 		}

@@ -72,12 +72,14 @@ func strongest(all []*chorus) (best *chorus) {
 // looped reports whether the steps that a chorus makes are themselves made of loops, as blocks are not.
 func (f *folded) looped(c *chorus) bool {
 	var l level
-	for _, p := range newTailor(f, c).steps() {
+	steps := newTailor(f, c).steps()
+	for i, p := range steps {
 		from, to := f.at[p.from], f.at[p.to]
+		steps[i].from, steps[i].to = from, to
 		l.regions = append(l.regions, region{to - from, from, to})
 		l.lag, l.time = max(l.lag, to-from), l.time+f.before[to]-f.before[from]
 	}
-	return f.inner(&l)
+	return f.inner(&l, steps)
 }
 
 // rival returns the greatest weight of a chorus that has no time in common with best. One behind it counts for more: encoders come first; and for

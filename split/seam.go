@@ -339,11 +339,12 @@ func (t *tailor) start(k int) int {
 		return t.c.begin[k]
 	}
 	s := t.near(k, 1)
-	i, j := t.align(t.c.begin[k]-1, s.to-1, -1, s.to-t.lead)
-	if k == 0 && j > s.to-t.lead && t.cutBefore(i, j) {
+	_, head := t.divide(s)
+	i, j := t.align(t.c.begin[k]-1, s.to-1, -1, head)
+	if k == 0 && j > head && t.cutBefore(i, j) {
 		return 0
 	}
-	if short := j - (s.to - t.lead); short <= variants {
+	if short := j - head; short <= variants {
 		i -= t.vary(i, t.model.to-(s.to-j), short)
 	}
 	return max(i, 0)
@@ -356,7 +357,7 @@ func (t *tailor) vary(i, j, short int) int {
 		at := t.model.to - (j - d) // from the end of a seam
 		differ := false
 		for _, s := range t.seams {
-			if s.kind == boundary && s.to-at >= s.from && t.tok[s.to-at] != t.tok[j-d] {
+			if s.kind == boundary && s.to-at >= s.from && t.tok[s.to-at] != t.tok[j-d] && !t.holdsStray(s) {
 				differ = true
 			}
 		}
@@ -379,11 +380,12 @@ func (t *tailor) stop(k int) int {
 	if model.to == model.from {
 		return t.c.end[k]
 	}
-	i, j := t.align(t.c.end[k], model.from, 1, model.to-t.lead)
+	tail, _ := t.divide(model)
+	i, j := t.align(t.c.end[k], model.from, 1, tail)
 	if k+1 < t.c.size() {
 		return min(i, t.c.begin[k+1])
 	}
-	if j < model.to-t.lead && t.cutBehind(i, j) {
+	if j < tail && t.cutBehind(i, j) {
 		return len(t.tok)
 	}
 	return i
@@ -394,7 +396,7 @@ func (t *tailor) stop(k int) int {
 func (t *tailor) divide(s seam) (end, begin int) {
 	stray := func(i int) bool { return t.copies(t.tok[i]) && !t.usual(t.tok[i]) }
 	tail := t.tok[t.model.from : t.model.from+t.trail]
-	if at := s.from + len(tail); at < s.to-t.lead && slices.Equal(t.tok[s.from:at], tail) {
+	if at := s.from + len(tail); at <= s.to && (len(tail) > 0 || at < s.to-t.lead) && slices.Equal(t.tok[s.from:at], tail) {
 		for begin = at; begin < s.to-t.lead && stray(begin); begin++ {
 		}
 		return at, begin
