@@ -1,7 +1,6 @@
 package split
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,17 +21,18 @@ func (t *tailor) join() {
 	}
 	begin, end := t.c.begin[0], t.c.end[t.c.size()-1]
 	around := distinct(slices.Concat(t.tok[max(0, begin-most):begin], t.tok[end:min(len(t.tok), end+most)]))
-	step, _ := t.period()
+	pass := t.folded.time(begin, end) / time.Duration(t.c.size())
+	ends := t.endsWithin()
 	var best []int32
 	for _, key := range slices.Sorted(maps.Keys(groups)) { // of groups alike in size always the same one
 		g := groups[key]
-		near := false
+		w := where[g[0]]
+		near := ends && len(w) > 1
 		for _, x := range g {
 			_, found := slices.BinarySearch(around, x)
 			near = near || found
 		}
-		w := where[g[0]]
-		if near && 20*t.least(g, w) < step && (best == nil || len(w) > len(where[best[0]])) && t.close(w) {
+		if near && 20*t.least(g, w) < pass && (best == nil || len(w) > len(where[best[0]])) && t.close(w) {
 			best = g
 		}
 	}
@@ -45,6 +45,20 @@ func (t *tailor) join() {
 			s.kind = within
 		}
 	}
+}
+
+// endsWithin reports whether the trace ends within a pass, so that what closes the last step is not in it.
+func (t *tailor) endsWithin() bool {
+	end := t.c.end[t.c.size()-1]
+	_, iteration := t.period()
+	if end == len(t.tok) || len(t.nest.tok)-t.at[end] >= iteration {
+		return false
+	}
+	known := map[int32]bool{}
+	for _, x := range t.tok[t.c.begin[0]:end] {
+		known[x] = true
+	}
+	return !slices.ContainsFunc(t.tok[end:], func(x int32) bool { return !known[x] })
 }
 
 // least returns the least GPU time that a group of units takes in one of the seams that hold it.
@@ -96,10 +110,9 @@ func (t *tailor) seamsOf() (where map[int32][]int, most int) {
 // other ones by a scheduler's work, and what the others hold is also in these.
 func (t *tailor) close(closing []int) bool {
 	const passes = 4
-	var outer, inner []seam // those that close and the others
+	var inner []int // those that do not close
 	held := map[int32]bool{}
 	for _, k := range closing {
-		outer = append(outer, t.seams[k])
 		for _, x := range t.tok[t.seams[k].from:t.seams[k].to] {
 			held[x] = true
 		}
@@ -111,7 +124,7 @@ func (t *tailor) close(closing []int) bool {
 			run = 1
 			continue
 		}
-		inner = append(inner, s)
+		inner = append(inner, k)
 		for _, x := range t.tok[s.from:s.to] {
 			others++
 			foreign += rank(!held[x])
@@ -120,7 +133,12 @@ func (t *tailor) close(closing []int) bool {
 			return false
 		}
 	}
-	return len(inner) > 0 && 8*foreign <= others && t.schedules(middling(outer), middling(inner))
+	schedules := 0
+	for _, k := range inner { // beside the next seam that closes, or the one before it
+		next, _ := slices.BinarySearch(closing, k)
+		schedules += rank(t.schedules(t.seams[closing[min(next, len(closing)-1)]], t.seams[k]))
+	}
+	return 8*foreign <= others && 2*schedules > len(inner)
 }
 
 // schedules reports whether the outer seam holds work of its own, of two units or more if the inner one holds anything: a kernel that was not
@@ -136,12 +154,6 @@ func (t *tailor) schedules(outer, inner seam) bool {
 	}
 	own := len(a) - len(b)
 	return 3*own > len(a) && (own > 1 || !some)
-}
-
-// middling returns a seam of median length.
-func middling(seams []seam) seam {
-	slices.SortStableFunc(seams, func(a, b seam) int { return cmp.Compare(a.to-a.from, b.to-b.from) })
-	return seams[len(seams)/2]
 }
 
 // joined reports whether units between two passes leave them in one step.
