@@ -128,8 +128,9 @@ func measureSteps(t *trace.Trace, r *Result, c *Cut, o *order, n int) []int32 {
 
 // measurePhases decides the phase and image of each event and sums them up.
 func measurePhases(t *trace.Trace, r *Result, c *Cut, o *order, imageOf []int32) {
-	p := newPhaser(t, r, o, imageOf)
-	p.decide()
+	for _, part := range o.apart() {
+		newPhaser(t, r, part, imageOf).decide()
+	}
 	for i, name := range c.PhaseOf {
 		if name != "" && r.StepOf[i] < 0 {
 			r.PhaseOf[i] = name

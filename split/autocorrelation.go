@@ -28,7 +28,7 @@ func (a Autocorrelation) Split(ctx context.Context, in *Input) (*Result, error) 
 		return nil, err
 	}
 	o := newOrder(in.Trace)
-	f, err := findLoop(in.Trace, o, ctx.Err)
+	f, err := findLoops(in.Trace, o, ctx.Err)
 	if err != nil {
 		return nil, err
 	}

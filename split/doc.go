@@ -21,6 +21,8 @@
 //     rest is divided into the tail of a step and the head of the next, by comparison with what surrounds the loop (align.go).
 //   - If doubts are left, the same is done again on other readings of the sequence: with the shapes of operators, with names alone for loops whose
 //     launch shapes change, and on those events alone whose place is predictable, for loops among strays (find.go, signature.go, flesh.go).
+//   - The same is done for what other threads launched or other devices ran (devices.go). Loops of as many steps go together, step by step; where
+//     devices do not keep step the result says so (instep.go).
 //   - What speaks against the outcome lowers the confidence: a loop elsewhere that explains nearly as much, work like that of the steps outside of
 //     them, steps that begin amid blocks or are unlike each other. Below a confidence of one half no steps are given out (judge.go,
 //     autocorrelation.go).

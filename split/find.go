@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/ditlens/ditlens/trace"
@@ -30,7 +29,10 @@ type finding struct {
 	spilt     time.Duration // GPU time outside that is like the steps, see spill
 	inside    []SubPeriod   // loops below the step
 	total     time.Duration
-	doubt     string // what speaks most against it
+	beside    []*finding // in other lanes, piece by piece the same steps
+	apart     []*finding // in other lanes that work much, which do not
+	dissent   []string   // what other lanes have against it
+	doubt     string     // what speaks most against it
 }
 
 // findLoop looks for the loop of steps in the sequence. If that leaves doubts it looks again with the shapes of operators, which tell
@@ -308,43 +310,50 @@ func (f *finding) weight() time.Duration {
 	return f.explained
 }
 
-// cut gives every event its step: those of the lane by position, others by when they were launched.
+// cut gives every event its step: those of the lane and of lanes that go with it by position, others by when they were launched.
 func (f *finding) cut(t *trace.Trace, o *order) Cut {
 	c := Cut{Method: "autocorrelation", SubPeriods: f.inside, StepOf: make([]int32, len(t.GPU)), Detected: len(f.pieces)}
 	for i := range c.StepOf {
 		c.StepOf[i] = -1
 	}
-	inLane := make([]bool, len(t.GPU))
-	for _, id := range f.lane {
-		inLane[id] = true
-	}
-	for s, p := range f.pieces {
-		for _, id := range f.lane[p.from:p.to] {
-			c.StepOf[id] = int32(s)
-		}
+	for _, p := range f.pieces {
 		c.ImageOf = append(c.ImageOf, p.image)
 		c.Partial = append(c.Partial, !p.whole)
 		if f.forwards > 1 {
 			c.Forwards = append(c.Forwards, p.passes)
 		}
 	}
+	inLane := make([]bool, len(t.GPU))
+	ruler := map[int32]*finding{} // by device
+	for _, g := range append([]*finding{f}, f.beside...) {
+		for _, id := range g.lane {
+			inLane[id] = true
+			if d := t.GPU[id].Device; ruler[d] == nil {
+				ruler[d] = g
+			}
+		}
+		for s, p := range g.pieces {
+			c.Partial[s] = c.Partial[s] || !p.whole
+			for _, id := range g.lane[p.from:p.to] {
+				c.StepOf[id] = int32(s)
+			}
+		}
+	}
+	var foreign []trace.GPUID // on devices without steps of their own
 	for id := range t.GPU {
 		if inLane[id] {
 			continue
 		}
-		s := sort.Search(len(f.pieces), func(k int) bool { return o.key[f.lane[f.pieces[k].from]] > o.key[id] }) - 1
-		if s < 0 {
-			continue
-		}
-		p := f.pieces[s]
-		inside := o.key[id] <= o.key[f.lane[p.to-1]]
-		if s+1 < len(f.pieces) && f.pieces[s+1].image == p.image {
-			inside = inside || f.pieces[s+1].from == p.to
-		}
-		if inside {
-			c.StepOf[id] = int32(s)
+		if g := ruler[t.GPU[id].Device]; g != nil {
+			c.StepOf[id] = g.stepAt(o, o.key[id])
+		} else {
+			foreign = append(foreign, trace.GPUID(id))
 		}
 	}
+	for _, ids := range byDevice(t, foreign) {
+		f.whileRunning(t, ids, c.StepOf)
+	}
+	f.object(&c, o)
 	return c
 }
 

@@ -46,6 +46,8 @@ type scene struct {
 	video    bool
 	safety   int // layers of a checker behind the decoder
 
+	share string // what the second device runs: "passes", those of guidance; "layers", half of the blocks; "steps", the passes of the second half; "encoders"; "decoder"; "" for nothing
+
 	// the recording
 	noise      float64 // share of events with a stray in front
 	noiseKinds int

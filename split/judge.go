@@ -119,6 +119,9 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 	} else if len(r.Phases) == 1 {
 		say(-0.15, "nothing is launched before or after the loop that would tell what it is")
 	}
+	for _, d := range f.dissent {
+		say(-0.3, "%s", d)
+	}
 	if why := speaksAgainst(t, r, o); why != "" {
 		say(-0.6, "%s", why)
 	}

@@ -16,6 +16,9 @@ type order struct {
 	lane []trace.GPUID   // the part of ids that the busiest host thread launched (without launches: the busiest stream)
 	host bool            // keys are host times
 
+	beside [][]trace.GPUID // the parts of other threads or streams, the busiest first
+	parts  [][]trace.GPUID // of ids, if the phases of one are not those of another
+
 	sig      []int32 // by GPUID: the number of its signature
 	distinct int     // signatures
 }
@@ -43,7 +46,7 @@ func newOrder(t *trace.Trace) *order {
 		placeByLaunch(t, slots)
 	} else {
 		for i := range t.GPU {
-			slots[i] = slot{at: t.GPU[i].Start, launch: trace.None}
+			slots[i] = slot{t.GPU[i].Start, trace.None, trace.None}
 		}
 	}
 	for i := range slots {
@@ -54,7 +57,12 @@ func newOrder(t *trace.Trace) *order {
 		return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.launch, y.launch), cmp.Compare(a, b))
 	})
 	o.sig, o.distinct = number(t, o.ids)
-	o.lane = busiestLane(t, o, slots)
+	if l := lanes(t, o.ids, slots); len(l) > 0 {
+		if !o.host {
+			l = inTurn(t, o.ids, l)
+		}
+		o.lane, o.beside = l[0], l[1:]
+	}
 	return o
 }
 
@@ -97,37 +105,63 @@ func placeByLaunch(t *trace.Trace, slots []slot) {
 	}
 }
 
-func busiestLane(t *trace.Trace, o *order, slots []slot) []trace.GPUID {
+// lanes parts the events by the thread that launched them, those of none by stream, the busiest first.
+func lanes(t *trace.Trace, ids []trace.GPUID, slots []slot) [][]trace.GPUID {
 	type lane struct {
 		thread trace.ThreadID
 		streamKey
 	}
-	of := func(id trace.GPUID) lane {
-		if o.host {
-			return lane{thread: slots[id].thread}
+	return partition(t, ids, func(id trace.GPUID) lane {
+		if th := slots[id].thread; th != trace.None {
+			return lane{thread: th}
 		}
 		g := &t.GPU[id]
 		return lane{trace.None, streamKey{g.Device, g.Stream}}
+	})
+}
+
+// partition parts events by a key, those of most GPU time first, and of a tie those that come first.
+func partition[K comparable](t *trace.Trace, ids []trace.GPUID, key func(trace.GPUID) K) [][]trace.GPUID {
+	type part struct {
+		ids  []trace.GPUID
+		busy time.Duration
 	}
-	busy := map[lane]time.Duration{}
-	var best lane
-	top := time.Duration(-1)
-	for _, id := range o.ids {
-		busy[of(id)] += t.GPU[id].Dur
-	}
-	for _, id := range o.ids { // in launch order, so that a tie has one answer
-		if l := of(id); busy[l] > top {
-			best, top = l, busy[l]
+	at := map[K]int{}
+	var parts []part
+	var last K
+	i := -1
+	for _, id := range ids {
+		if k := key(id); i < 0 || k != last { // the next is mostly of the same part
+			n, seen := at[k]
+			if !seen {
+				n = len(parts)
+				at[k], parts = n, append(parts, part{})
+			}
+			i, last = n, k
 		}
+		parts[i].ids, parts[i].busy = append(parts[i].ids, id), parts[i].busy+t.GPU[id].Dur
 	}
-	if len(busy) == 1 {
-		return o.ids
+	if len(parts) == 1 {
+		return [][]trace.GPUID{ids}
 	}
-	var out []trace.GPUID
-	for _, id := range o.ids {
-		if of(id) == best {
-			out = append(out, id)
-		}
+	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.busy, a.busy) })
+	out := make([][]trace.GPUID, len(parts))
+	for i := range parts {
+		out[i] = parts[i].ids
+	}
+	return out
+}
+
+// apart returns an order for each part whose phases are its own.
+func (o *order) apart() []*order {
+	if o.parts == nil {
+		return []*order{o}
+	}
+	var out []*order
+	for _, ids := range o.parts {
+		own := *o
+		own.ids = ids
+		out = append(out, &own)
 	}
 	return out
 }

@@ -19,6 +19,10 @@ type event struct {
 	graph int // id of the replay, 0 for eager
 	copy  bool
 	side  bool // on the second stream
+
+	device int32
+	waits  int // for so many events before it, on whichever device
+	pass   int // how many passes have begun
 }
 
 // A player plays a scene.
@@ -32,9 +36,17 @@ type player struct {
 	graph int
 	ids   int // of graphs
 	tune  int // kernels that the next pass tunes with
+
+	device int32 // of the events to come
+	waits  int   // for how many they wait
+	begun  int   // passes
+	ran    int   // blocks of the running pass
 }
 
-func (s scene) make() (t *trace.Trace, truth []int32, noise []bool) {
+func (s scene) make() (t *trace.Trace, truth []int32, noise []bool) { return s.perform().trace() }
+
+// perform plays the scene.
+func (s scene) perform() *player {
 	p := &player{scene: s, r: rand.New(rand.NewPCG(s.seed, 7)), tune: s.autotune, step: -1, grid: 1}
 	switch s.other {
 	case "decode":
@@ -47,7 +59,7 @@ func (s scene) make() (t *trace.Trace, truth []int32, noise []bool) {
 		p.play()
 	}
 	p.cut()
-	return p.trace()
+	return p
 }
 
 func (p *player) k(name string, us float64) {
@@ -61,6 +73,7 @@ func (p *player) copy(name string, d time.Duration) { p.emit(event{sig: name, du
 
 func (p *player) emit(e event) {
 	e.step, e.graph = p.step, p.graph
+	e.device, e.waits, e.pass = p.device, p.waits, p.begun
 	p.ev = append(p.ev, e)
 }
 
@@ -93,8 +106,15 @@ func (p *player) play() {
 	}
 }
 
+// on has the events to come run on a device when the first so many events have ended.
+func (p *player) on(device int32, waits int) { p.device, p.waits = device, waits }
+
 // before plays the encoders.
 func (p *player) before() {
+	if p.share == "encoders" {
+		p.on(1, len(p.ev))
+		defer func() { p.on(0, len(p.ev)) }()
+	}
 	for range p.image {
 		p.row(30, "enc_conv", "enc_group_norm", "ew_silu")
 	}
@@ -115,6 +135,10 @@ func (p *player) before() {
 func (p *player) after() {
 	if p.tiles == 0 {
 		return
+	}
+	if p.share == "decoder" {
+		p.on(1, len(p.ev))
+		defer func() { p.on(0, len(p.ev)) }()
 	}
 	p.row(3, "ew_mul", "ew_copy")
 	for tile := range p.tiles {
@@ -153,8 +177,18 @@ func (p *player) denoise() {
 	if p.passes != "" {
 		passes = int(p.passes[min(p.at, len(p.passes)-1)] - '0')
 	}
+	begin := len(p.ev)
 	for i := range passes {
+		switch {
+		case p.share == "passes":
+			p.on(int32(i), begin)
+		case p.share == "steps" && 2*p.at >= p.steps:
+			p.on(1, len(p.ev))
+		}
 		p.forward(i == 2)
+	}
+	if p.share != "" {
+		p.on(0, len(p.ev))
 	}
 	if passes > 1 {
 		p.row(3, "ew_sub", "guide_mul", "ew_add")
@@ -174,6 +208,7 @@ func (p *player) denoise() {
 
 // forward plays one pass of the denoiser.
 func (p *player) forward(perturbed bool) {
+	p.begun, p.ran = p.begun+1, 0
 	if p.scene.graph {
 		p.ids++
 		p.graph = p.ids
@@ -216,7 +251,18 @@ func (p *player) forward(perturbed bool) {
 			p.block(kind+"single", p.single)
 		}
 	}
+	if p.share == "layers" && p.seed%2 == 0 {
+		p.move(0)
+	}
 	p.row(6, "final_norm", "ew_mul", "final_gemm", "unpatchify")
+}
+
+// move has the pass go on on a device.
+func (p *player) move(device int32) {
+	if p.device != device {
+		p.copy("Memcpy PtoP", p.us(10))
+		p.on(device, len(p.ev))
+	}
 }
 
 func (p *player) autotune() {
@@ -250,6 +296,10 @@ func (p *player) levels(kind string) {
 func (p *player) block(kind string, n int) {
 	parts := []string{"norm", "mod", "gemm_q", "gemm_k", "gemm_v", "rope", "attn", "gemm_o", "gate", "norm2", "mod2", "gemm_up", "gelu", "gemm_down", "gate2"}
 	for range n {
+		if p.share == "layers" && 2*p.ran >= p.double+p.single {
+			p.move(1)
+		}
+		p.ran++
 		for i := range p.blockSize {
 			part := parts[i%len(parts)]
 			name := fmt.Sprintf("%s_%s_%d", kind, part, i/len(parts))
@@ -333,7 +383,11 @@ func (p *player) cut() {
 		p.ev = p.ev[:inside(p.images*p.steps-1, 1-p.cutTail)]
 	}
 	if p.cutHead > 0 {
-		p.ev = p.ev[inside(0, p.cutHead):]
+		n := inside(0, p.cutHead)
+		p.ev = p.ev[n:]
+		for i := range p.ev {
+			p.ev[i].waits = max(0, p.ev[i].waits-n)
+		}
 	}
 }
 
