@@ -1,6 +1,7 @@
 package split
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ditlens/ditlens/trace"
@@ -33,7 +34,7 @@ func findLoops(t *trace.Trace, o *order, stop func() error) (*finding, error) {
 	if f == nil || len(f.pieces) < 2 {
 		return f, nil
 	}
-	others, err := findEach(t, o, o.beside, f.time/50, stop)
+	others, err := findEach(t, o, o.elsewhere(t, f.lane), f.time/50, stop)
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +68,11 @@ func findEach(t *trace.Trace, o *order, lanes [][]trace.GPUID, least time.Durati
 		found = append(found, f)
 	}
 	return found, nil
+}
+
+// elsewhere returns the lanes that work on other devices. Streams of one device share its time, by which their events are told.
+func (o *order) elsewhere(t *trace.Trace, lane []trace.GPUID) [][]trace.GPUID {
+	return slices.DeleteFunc(slices.Clone(o.beside), func(l []trace.GPUID) bool { return t.GPU[l[0]].Device == t.GPU[lane[0]].Device })
 }
 
 // inTurn merges with the busiest lane those of other devices that work while it does not: each waits for what the other computes, and together they are as
