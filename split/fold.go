@@ -148,6 +148,16 @@ func (n *nest) closed(l *level, count []int) bool {
 func (n *nest) sing(distinct int) (*folded, *chorus) {
 	open := make([]bool, len(n.levels))
 	f, c := n.chorus(distinct, open)
+	if c != nil && f.images(c) && n.openDecoded(open) {
+		if g, d := n.chorus(distinct, open); d != nil && d.size() > c.size() && g.coherent(c, d) {
+			return g, d
+		}
+	}
+	if c != nil {
+		if g, d := n.skipped(distinct, open, f, c); d != nil {
+			return g, d
+		}
+	}
 	if f.leaks(open) {
 		if g, d := n.chorus(distinct, open); d != nil && (c == nil || d.size() > c.size() && 50*d.time >= 49*c.time && d.regular() >= c.regular()) {
 			return g, d
@@ -164,6 +174,101 @@ func (n *nest) chorus(distinct int, open []bool) (*folded, *chorus) {
 			return f, c
 		}
 	}
+}
+
+// skipped looks for a folded loop that is one of steps which skip most of their pass: the runs of such steps begin and end amid an iteration, with what the
+// step before and the one behind have in common with them. With it open, what is folded still lies within the steps, not between.
+func (n *nest) skipped(distinct int, open []bool, f *folded, c *chorus) (*folded, *chorus) {
+	for i := range n.levels {
+		l := &n.levels[i]
+		if open[i] || 50*l.time < n.before[len(n.tok)] || !f.folds(int32(distinct+i)) || l.whole() {
+			continue
+		}
+		try := slices.Clone(open)
+		try[i] = true
+		g, d := n.chorus(distinct, try)
+		if d != nil && d.size() > c.size() && 20*d.time >= 19*c.time && d.regular() >= c.regular() && g.holdsRuns(d) {
+			return g, d
+		}
+	}
+	return nil, nil
+}
+
+// folds reports whether a loop is folded anywhere.
+func (f *folded) folds(loop int32) bool { return slices.Contains(f.tok, loop) }
+
+// whole reports whether the regions of a loop hold equally many iterations, to a tenth of one.
+func (l *level) whole() bool {
+	first := l.regions[0]
+	for _, r := range l.regions {
+		if over := (r.to - r.from) % l.lag; r.to-r.from != first.to-first.from || 10*min(over, l.lag-over) > l.lag {
+			return false
+		}
+	}
+	return true
+}
+
+// holdsRuns reports whether nearly all folded loops among the iterations of a chorus lie within them.
+func (f *folded) holdsRuns(c *chorus) bool {
+	var inside, all time.Duration
+	for k := range c.begin {
+		end := c.end[k]
+		if k+1 < c.size() {
+			end = c.begin[k+1]
+		}
+		for i := c.begin[k]; i < end; i++ {
+			if f.tok[i] >= f.runs {
+				all += f.time(i, i+1)
+				if i < c.end[k] {
+					inside += f.time(i, i+1)
+				}
+			}
+		}
+	}
+	return inside > 0 && 10*inside >= 9*all
+}
+
+// images reports whether most iterations convolve in one place only, as an image does in its decoder.
+func (f *folded) images(c *chorus) bool {
+	decoded := 0
+	for k := range c.begin {
+		from, to := f.at[c.begin[k]], f.at[c.end[k]]
+		first, last := -1, -1
+		for i := from; i < to; i++ {
+			if s := int(f.nest.tok[i]); s < len(f.conv) && f.conv[s] {
+				if last = i; first < 0 {
+					first = i
+				}
+			}
+		}
+		decoded += rank(first >= 0 && last-first >= fewKernels && 2*(last-first) < to-from)
+	}
+	return 2*decoded > c.size()
+}
+
+// openDecoded opens the loops that a decoder follows in most places, with no matrix product between: these are steps. It reports whether there are any.
+func (n *nest) openDecoded(open []bool) (some bool) {
+	for i := range n.levels {
+		l := &n.levels[i]
+		decoded := 0
+		for _, r := range l.regions {
+			k := r.to
+			for k < len(n.tok) && !n.is(n.prod, k) && !n.is(n.conv, k) {
+				k++
+			}
+			decoded += rank(k < len(n.tok) && n.is(n.conv, k))
+		}
+		if 2*decoded > len(l.regions) && !open[i] {
+			open[i], some = true, true
+		}
+	}
+	return some
+}
+
+// is reports whether a position holds a token of a kind.
+func (n *nest) is(kind []bool, at int) bool {
+	s := int(n.tok[at])
+	return s < len(kind) && kind[s]
 }
 
 // leaks opens the folded loops of which a third or more of what they hold also occurs elsewhere, in parts: cached steps hold what full ones begin

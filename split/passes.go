@@ -48,7 +48,7 @@ func (f *folded) passes() *chorus {
 	if best != nil {
 		best.rival = f.rival(all, best)
 		best.holds = slices.ContainsFunc(all, func(c *chorus) bool {
-			return c.size() > best.size() && 5*f.shared(best, c) >= best.time && f.coherent(best, c) && f.looped(c)
+			return c.size() > best.size() && 5*f.shared(best, c) >= best.time && f.apart(best, c) && f.coherent(best, c) && f.looped(c)
 		})
 	}
 	return best
