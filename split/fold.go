@@ -148,18 +148,22 @@ func (n *nest) closed(l *level, count []int) bool {
 func (n *nest) sing(distinct int) (*folded, *chorus) {
 	open := make([]bool, len(n.levels))
 	f, c := n.chorus(distinct, open)
-	if c != nil && f.images(c) && n.openDecoded(open) {
-		if g, d := n.chorus(distinct, open); d != nil && d.size() > c.size() && g.coherent(c, d) {
+	if c == nil {
+		if f.leaks(open) {
+			return n.chorus(distinct, open)
+		}
+		return f, nil
+	}
+	if f.images(c) && n.openDecoded(open) {
+		if g, d := n.chorus(distinct, open); d != nil && d.size() > c.size() && (g.coherent(c, d) || d.regular() > 0 && 4*d.weight() > 5*c.weight()) {
 			return g, d
 		}
 	}
-	if c != nil {
-		if g, d := n.skipped(distinct, open, f, c); d != nil {
-			return g, d
-		}
+	if g, d := n.skipped(distinct, open, f, c); d != nil {
+		return g, d
 	}
 	if f.leaks(open) {
-		if g, d := n.chorus(distinct, open); d != nil && (c == nil || d.size() > c.size() && 50*d.time >= 49*c.time && d.regular() >= c.regular()) {
+		if g, d := n.chorus(distinct, open); d != nil && d.size() > c.size() && 50*d.time >= 49*c.time && d.regular() >= c.regular() {
 			return g, d
 		}
 	}
@@ -187,7 +191,11 @@ func (n *nest) skipped(distinct int, open []bool, f *folded, c *chorus) (*folded
 		try := slices.Clone(open)
 		try[i] = true
 		g, d := n.chorus(distinct, try)
-		if d != nil && d.size() > c.size() && 20*d.time >= 19*c.time && d.regular() >= c.regular() && g.holdsRuns(d) {
+		if d == nil || d.size() <= c.size() || d.regular() < c.regular() {
+			continue
+		}
+		all := &chorus{begin: []int{0}, end: []int{len(g.tok)}}
+		if 4*d.weight() > 5*c.weight() && g.coherent(all, d) && g.decodedNext(g.at[d.end[d.size()-1]]) || 20*d.time >= 19*c.time && g.holdsRuns(d) {
 			return g, d
 		}
 	}
@@ -252,17 +260,24 @@ func (n *nest) openDecoded(open []bool) (some bool) {
 		l := &n.levels[i]
 		decoded := 0
 		for _, r := range l.regions {
-			k := r.to
-			for k < len(n.tok) && !n.is(n.prod, k) && !n.is(n.conv, k) {
-				k++
-			}
-			decoded += rank(k < len(n.tok) && n.is(n.conv, k))
+			decoded += rank(n.decodedNext(r.to))
 		}
 		if 2*decoded > len(l.regions) && !open[i] {
 			open[i], some = true, true
 		}
 	}
 	return some
+}
+
+// decodedNext reports whether a little behind a position something convolves, with no matrix product before it.
+func (n *nest) decodedNext(at int) bool {
+	const little = 64
+	for end := min(at+little, len(n.tok)); at < end && !n.is(n.prod, at); at++ {
+		if n.is(n.conv, at) {
+			return true
+		}
+	}
+	return false
 }
 
 // is reports whether a position holds a token of a kind.

@@ -105,7 +105,7 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 	if uneven(r) {
 		say(-0.6, "the images have different numbers of steps")
 	}
-	if f.rivalled && !(closed && decoded) {
+	if f.rivalled && !(closed && decoded && f.agree) {
 		say(-0.45, "another loop elsewhere holds nearly as much GPU time")
 	}
 	if 2*len(r.Classes) > len(r.Steps) && len(r.Classes) > 2 {

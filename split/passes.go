@@ -34,7 +34,7 @@ func (f *folded) passes() *chorus {
 				continue
 			}
 			share := f.shared(best, c)
-			if c.runs && 5*share >= 2*best.time || 5*share >= best.time && f.decodes(best, c) {
+			if c.runs && 5*f.across(best, c) >= 2*best.time || 5*share >= best.time && f.decodes(best, c) {
 				if down == nil || c.time > down.time || c.time == down.time && len(c.members) > len(down.members) {
 					down = c
 				}
@@ -99,6 +99,16 @@ func (f *folded) rival(all []*chorus, best *chorus) (weight time.Duration) {
 		}
 	}
 	return weight
+}
+
+// across returns the GPU time of the iterations of in that lie between the first and the last of out.
+func (f *folded) across(out, in *chorus) (sum time.Duration) {
+	for i := range in.begin {
+		if out.begin[0] <= in.begin[i] && in.end[i] <= out.end[out.size()-1] {
+			sum += f.time(in.begin[i], in.end[i])
+		}
+	}
+	return sum
 }
 
 // shared returns the GPU time of the iterations of in that lie within iterations of out.
