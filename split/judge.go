@@ -65,7 +65,7 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 		say(0.15, "each step is made of repeated blocks")
 	case f.adjoined:
 		say(-0.6, "no repeated blocks inside a step, and another loop follows at once: both may be layers of one pass")
-	case closed && decoded:
+	case closed && decoded && f.full >= layer/2:
 		say(0.05, "no repeated blocks inside a step, but a decoder follows at once, as it does not follow layers")
 	case f.full < layer:
 		say(-0.45, "no repeated blocks inside a step of %d kernels: it may be the layers of one pass", f.full)
@@ -114,7 +114,7 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 	if f.conv && f.period < 64 {
 		say(-0.4, "the iterations are short and convolve: they may be tiles of a decoder")
 	}
-	if len(r.Phases) == 1 && (f.holds || f.decodes()) {
+	if share > 0.98 && !decoded && (f.holds || f.decodes()) {
 		say(-0.6, "the loop holds all the work, and in each iteration another one or a decoder: these may be images")
 	} else if len(r.Phases) == 1 {
 		say(-0.15, "nothing is launched before or after the loop that would tell what it is")
@@ -137,6 +137,8 @@ func (f *finding) closed() bool {
 		behind = behind[:k]
 	} else if slices.ContainsFunc(behind, func(id trace.GPUID) bool { return f.events[id].Kind == trace.Kernel }) {
 		return false // something is left of the pass
+	} else if !last.whole && (f.full < layer || f.full > f.period) {
+		return false
 	}
 	return f.products(f.lane[last.from:last.to]) > 0 && f.products(behind) == 0
 }

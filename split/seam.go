@@ -355,13 +355,11 @@ func (t *tailor) start(k int) int {
 func (t *tailor) vary(i, j, short int) int {
 	for d := 1; d <= short; d++ {
 		at := t.model.to - (j - d) // from the end of a seam
-		differ := false
+		differ := 0
 		for _, s := range t.seams {
-			if s.kind == boundary && s.to-at >= s.from && t.tok[s.to-at] != t.tok[j-d] && !t.holdsStray(s) {
-				differ = true
-			}
+			differ += rank(s.kind == boundary && s.to-at >= s.from && t.tok[s.to-at] != t.tok[j-d] && !t.holdsStray(s))
 		}
-		if !differ || i-d < 0 {
+		if 4*differ < t.boundaries || i-d < 0 {
 			return d - 1
 		}
 	}
