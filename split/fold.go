@@ -10,12 +10,13 @@ import (
 // tail and a few runs, so that a unit of a step occurs about once in each step: also when steps differ in length.
 type folded struct {
 	*nest
-	tok  []int32         // of each unit; a run has the number of its loop behind the signatures
-	at   []int           // where the unit begins in the sequence; one more for the end
-	runs int32           // first token of a run
-	n    int             // distinct tokens
-	work []int32         // of each unit: its token, or for a run a number behind all tokens that tells loops of equal lag apart by what they launch
-	each []time.Duration // see unitTimes
+	tok   []int32         // of each unit; a run has the number of its loop behind the signatures
+	at    []int           // where the unit begins in the sequence; one more for the end
+	runs  int32           // first token of a run
+	n     int             // distinct tokens
+	work  []int32         // of each unit: its token, or for a run a number behind all tokens that tells loops of equal lag apart by what they launch
+	count []int32         // by token: how many units there are
+	each  []time.Duration // see unitTimes
 }
 
 func (f *folded) time(from, to int) time.Duration { return f.before[f.at[to]] - f.before[f.at[from]] }
@@ -75,6 +76,10 @@ func (n *nest) fold(distinct int, open []bool) *folded {
 		}
 	}
 	f.at = append(f.at, len(n.tok))
+	f.count = make([]int32, f.n)
+	for _, t := range f.tok {
+		f.count[t]++
+	}
 	return f
 }
 

@@ -46,6 +46,8 @@ type tailor struct {
 	less  bool // the trace begins with the end of one more step
 	more  bool // the trace ends with the beginning of one more step
 
+	outside []int32 // how often a unit lies before the first iteration or behind the last
+
 	boundaries int           // how many there are
 	heldIn     map[int32]int // how many of them hold a unit
 
@@ -115,11 +117,11 @@ func (t *tailor) part() {
 		lengths[k], times[k] = t.work(s)
 	}
 	usual, usually := median(lengths), median(times)
-	outside := make([]bool, t.folded.n)
+	t.outside = make([]int32, t.folded.n)
 	around := 0
 	for i, s := range t.tok {
 		if i < t.c.begin[0] || i >= t.c.end[t.c.size()-1] {
-			outside[s] = true
+			t.outside[s]++
 			around += t.at[i+1] - t.at[i]
 		}
 	}
@@ -131,7 +133,7 @@ func (t *tailor) part() {
 		}
 		like := 0
 		for i := s.from; i < s.to; i++ {
-			if outside[t.tok[i]] && !t.copies(t.tok[i]) {
+			if t.outside[t.tok[i]] > 0 && !t.copies(t.tok[i]) {
 				like += t.at[i+1] - t.at[i]
 			}
 		}
@@ -299,12 +301,32 @@ func (t *tailor) align(i, j, dir, bound int) (int, int) {
 
 // before returns where a head like that of a boundary begins in front of iteration k, and how much of the boundary it is.
 func (t *tailor) before(k int, s seam) (at, lead int) {
-	i, j := t.align(t.c.begin[k]-1, s.to-1, -1, s.from)
+	i, j := t.headBefore(k, s, s.from)
 	if k == 0 && t.cutBefore(i, j) {
 		i = 0
 	}
 	return i, s.to - j
 }
+
+// headBefore aligns what precedes iteration k with a boundary, down to a bound of it. The first step may launch much that no other does, such as
+// autotuning, amid its head.
+func (t *tailor) headBefore(k int, s seam, bound int) (i, j int) {
+	i, j = t.align(t.c.begin[k]-1, s.to-1, -1, bound)
+	for k == 0 && j > bound {
+		p := i
+		for p > 0 && t.once(t.tok[p-1]) {
+			p--
+		}
+		if p == i || p == 0 || t.tok[p-1] != t.tok[j-1] || t.outside[t.tok[p-1]] > 2 {
+			break
+		}
+		i, j = t.align(p-1, j-1, -1, bound)
+	}
+	return i, j
+}
+
+// once reports whether a unit occurs outside of the loop only.
+func (t *tailor) once(x int32) bool { return t.outside[x] == t.count[x] }
 
 // behind returns where a tail like that of a boundary ends behind iteration k, and how much of the boundary it is, if so much of it is head.
 func (t *tailor) behind(k, lead int, s seam) (at, trail int) {
@@ -340,7 +362,7 @@ func (t *tailor) start(k int) int {
 	}
 	s := t.near(k, 1)
 	_, head := t.divide(s)
-	i, j := t.align(t.c.begin[k]-1, s.to-1, -1, head)
+	i, j := t.headBefore(k, s, head)
 	if k == 0 && j > head && t.cutBefore(i, j) {
 		return 0
 	}
