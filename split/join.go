@@ -55,8 +55,18 @@ func (t *tailor) endsWithin() bool {
 		return false
 	}
 	known := map[int32]bool{}
-	for _, x := range t.tok[t.c.begin[0]:end] {
-		known[x] = true
+	see := func(from, to int) {
+		for _, x := range t.tok[from:to] {
+			known[x] = true
+		}
+	}
+	for k := range t.c.begin {
+		see(t.c.begin[k], t.c.end[k])
+	}
+	for _, s := range t.seams {
+		if s.kind != apart {
+			see(s.from, s.to)
+		}
 	}
 	return !slices.ContainsFunc(t.tok[end:], func(x int32) bool { return !known[x] })
 }

@@ -114,7 +114,7 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 	if f.conv && f.period < 64 {
 		say(-0.4, "the iterations are short and convolve: they may be tiles of a decoder")
 	}
-	if share > 0.98 && !decoded && (f.holds || f.decodes()) {
+	if f.alone(r) && !decoded && (f.holds || f.decodes()) {
 		say(-0.6, "the loop holds all the work, and in each iteration another one or a decoder: these may be images")
 	} else if len(r.Phases) == 1 {
 		say(-0.15, "nothing is launched before or after the loop that would tell what it is")

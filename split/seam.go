@@ -184,7 +184,7 @@ func (t *tailor) fit() {
 		j, trail = t.behind(last, lead, t.near(last, -1))
 	}
 	for k, s := range t.seams {
-		if s.kind == apart && lead+trail != usual {
+		if s.kind == apart && lead+trail < usual {
 			_, l := t.before(k+1, t.model)
 			_, r := t.behind(k, 0, t.model)
 			lead, trail = max(lead, l), max(trail, r)
