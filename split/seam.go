@@ -421,6 +421,13 @@ func (t *tailor) divide(s seam) (end, begin int) {
 		}
 		return at, begin
 	}
+	if at := t.model.from + t.trail; t.trail > 0 && at < t.model.to { // where a tail touches a head
+		for i := s.from + 1; i < s.to; i++ {
+			if t.tok[i-1] == t.tok[at-1] && t.tok[i] == t.tok[at] {
+				return i, i
+			}
+		}
+	}
 	begin = max(s.from, s.to-t.lead)
 	for end = begin; end > s.from && stray(end-1); end-- {
 	}
