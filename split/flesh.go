@@ -2,6 +2,8 @@ package split
 
 import (
 	"slices"
+
+	"github.com/ditlens/ditlens/trace"
 )
 
 // flesh moves the pieces from positions of the skeleton to positions of the lane. Between the last bone of a step and the first of the next
@@ -36,7 +38,11 @@ func (f *finding) flesh(sig, bones []int32) {
 			to, _ = match(sig, gap[trail:], p.from-1, -1)
 			to = max(to, q.to)
 		}
-		q.to, p.from = to, to
+		q.to = to
+		for to < p.from && f.events[f.lane[to]].Kind != trace.Kernel && !slices.Contains(gap, sig[to]) {
+			to++ // a copy that other steps do not have is of neither
+		}
+		p.from = to
 	}
 	if lead > 0 {
 		first.from = begin
