@@ -17,15 +17,17 @@
 //   - Each run of blocks is folded to one unit, so that what is left of a pass are units that occur once in it (fold.go).
 //   - A set of units that alternate is a chorus: each is a hypothesis of what the passes are (chorus.go). It is weighed by the GPU time that it
 //     explains, which is what its passes have in common with others nearby (explain.go), and the finest of the strong ones is chosen (passes.go).
+//   - A folded loop is opened again if it was one of steps, not of blocks: steps that skip most of their pass, and those of a model so small that no block
+//     repeats (open.go).
 //   - Between the passes lie seams (seam.go). Long ones part images; those without a scheduler's work join passes to steps (join.go); the
-//     rest is divided into the tail of a step and the head of the next, by comparison with what surrounds the loop (align.go).
+//     rest is divided into the tail of a step and the head of the next, by comparison with what surrounds the loop (fit.go, align.go).
 //   - If doubts are left, the same is done again on other readings of the sequence: with the shapes of operators, with names alone for loops whose
 //     launch shapes change, and on those events alone whose place is predictable, for loops among strays (find.go, signature.go, flesh.go).
 //   - The same is done for what other threads launched or other devices ran (devices.go). Loops of as many steps go together, step by step; where
 //     devices do not keep step the result says so (instep.go).
 //   - What speaks against the outcome lowers the confidence: a loop elsewhere that explains nearly as much, work like that of the steps outside of
-//     them, steps that begin amid blocks or are unlike each other. Below a confidence of one half no steps are given out (judge.go,
-//     autocorrelation.go).
+//     them, steps that begin amid blocks, end unlike each other or hold unlike work. A decoder that follows at once speaks for steps, a matrix product
+//     for layers (evidence.go). Below a confidence of one half no steps are given out (judge.go, autocorrelation.go).
 //
 // What is said of the steps then (assemble.go: classes in class.go, outliers and the steady state in steady.go, phases in phase.go) is the same for
 // every mode.

@@ -1,7 +1,6 @@
 package split
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -112,55 +111,6 @@ func (f *finding) sure() bool {
 	return len(f.pieces) > 2 || len(f.lane)-inside >= fewKernels
 }
 
-// spills reports whether work like that of the steps lies outside: more than a fifth of a step.
-func (f *finding) spills() bool { return 5*f.spilt*time.Duration(len(f.pieces)) > f.time }
-
-// spill returns the GPU time outside the steps of stretches of kernels that by name are stretches of theirs.
-func (f *finding) spill() (sum time.Duration) {
-	const stretch = 8
-	if len(f.lane) < stretch {
-		return 0
-	}
-	sig, _ := names(f.events, f.lane)
-	inside := make([]bool, len(f.lane))
-	for _, p := range f.pieces {
-		for i := p.from; i < p.to; i++ {
-			inside[i] = true
-		}
-	}
-	const base = 1099511628211 // of a rolling hash of the last kernels
-	var drop uint64 = 1
-	for range stretch {
-		drop *= base
-	}
-	hashes := make([]uint64, len(f.lane))
-	var h uint64
-	for i, s := range sig {
-		h = h*base + uint64(s) + 1
-		if i >= stretch {
-			h -= drop * (uint64(sig[i-stretch]) + 1)
-		}
-		hashes[i] = h
-	}
-	theirs := map[uint64]bool{}
-	for _, p := range f.pieces {
-		for i := p.from + stretch - 1; i < p.to; i++ {
-			theirs[hashes[i]] = true
-		}
-	}
-	done := 0
-	for i := stretch - 1; i < len(f.lane); i++ {
-		if inside[i] || inside[i-stretch+1] || !theirs[hashes[i]] {
-			continue
-		}
-		for k := max(done, i-stretch+1); k <= i; k++ {
-			sum += f.events[f.lane[k]].Dur
-		}
-		done = i + 1
-	}
-	return sum
-}
-
 // A search looks for the loop of steps in a lane of a trace.
 type search struct {
 	t        *trace.Trace
@@ -213,75 +163,6 @@ func (s *search) at(positions []int32) (*finding, error) {
 		f.spilt = f.spill()
 	}
 	return f, nil
-}
-
-// tears reports whether half of the steps or more begin amid blocks: where only kernels stand that occur again and again in a pass. A step begins and
-// ends with what its blocks do not launch.
-func (n *nest) tears(pieces []piece) bool {
-	const often = 3 // times in a pass
-	torn := 0
-	count := map[int32]int{}
-	for i := 1; i < len(pieces); i++ {
-		p, at := pieces[i-1], pieces[i].from
-		clear(count)
-		for _, s := range n.tok[p.from:p.to] {
-			count[s]++
-		}
-		around := n.tok[max(p.from, at-fewKernels):min(pieces[i].to, at+fewKernels)]
-		torn += rank(!slices.ContainsFunc(around, func(s int32) bool { return count[s] < often*p.passes }))
-	}
-	return torn > 0
-}
-
-// unlike reports whether where one step ends and the next begins, within an image, some boundaries have little in common with most others: these
-// lie elsewhere in a pass.
-func (f *finding) unlike() bool {
-	const reach = 3 // kernels
-	sig, _ := names(f.events, f.lane)
-	var around [][]int32
-	count := map[string]int{}
-	for i := 1; i < len(f.pieces); i++ {
-		p, q := f.pieces[i-1], f.pieces[i]
-		if p.image == q.image {
-			w := distinct(sig[max(p.from, p.to-reach):p.to])
-			around = append(around, w)
-			count[fmt.Sprint(w)]++
-		}
-	}
-	if len(around) == 0 {
-		return false
-	}
-	usual := slices.MaxFunc(around, func(a, b []int32) int { return cmp.Compare(count[fmt.Sprint(a)], count[fmt.Sprint(b)]) })
-	return slices.ContainsFunc(around, func(w []int32) bool {
-		same := 0
-		for _, s := range w {
-			_, found := slices.BinarySearch(usual, s)
-			same += rank(found)
-		}
-		return same == 0
-	})
-}
-
-// adjoins reports whether a loop that does not convolve begins at a position, or a few kernels behind.
-func (n *nest) adjoins(at int) bool {
-	for i := range n.levels {
-		l := &n.levels[i]
-		for _, r := range l.regions {
-			if l.lag < 2 || r.iterations() < 2.5 || r.from < at-l.lag/2 || r.from > at+2*fewKernels {
-				continue
-			}
-			var conv time.Duration
-			for k := r.from; k < r.to; k++ {
-				if s := int(n.tok[k]); s < len(n.conv) && n.conv[s] {
-					conv += n.before[k+1] - n.before[k]
-				}
-			}
-			if 5*conv < n.before[r.to]-n.before[r.from] {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // kinds notes in n which signatures are copies and which are convolutions.

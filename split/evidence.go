@@ -1,0 +1,257 @@
+package split
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ditlens/ditlens/trace"
+)
+
+// closed reports whether no matrix product follows the steps, though they hold some, before a decoder or the end of the trace. Layers of
+// one pass are followed by the projection of what they made.
+func (f *finding) closed() bool {
+	last := f.pieces[len(f.pieces)-1]
+	behind := f.lane[last.to:]
+	if k := slices.IndexFunc(behind, func(id trace.GPUID) bool { return convolution(f.events[id].Name) }); k >= 0 {
+		behind = behind[:k]
+	} else if slices.ContainsFunc(behind, func(id trace.GPUID) bool { return f.events[id].Kind == trace.Kernel }) {
+		return false // something is left of the pass
+	} else if !last.whole && (f.full < layer || f.full > f.period) {
+		return false
+	}
+	return f.products(f.lane[last.from:last.to]) > 0 && f.products(behind) == 0
+}
+
+// followed reports whether matrix products that take as long as half a step follow the steps before anything convolves.
+func (f *finding) followed() bool {
+	behind := f.lane[f.pieces[len(f.pieces)-1].to:]
+	if k := slices.IndexFunc(behind, func(id trace.GPUID) bool { return convolution(f.events[id].Name) }); k >= 0 {
+		behind = behind[:k]
+	}
+	return 2*f.products(behind)*time.Duration(len(f.pieces)) >= f.time
+}
+
+// products returns the GPU time of matrix products, as far as names tell.
+func (f *finding) products(ids []trace.GPUID) (sum time.Duration) {
+	for _, id := range ids {
+		if product(f.events[id].Name) {
+			sum += f.events[id].Dur
+		}
+	}
+	return sum
+}
+
+// cached returns how many steps are cached forms of others.
+func cached(r *Result) (n int) {
+	for _, c := range r.Classes {
+		if c.Name == "cached" {
+			n += len(c.Steps)
+		}
+	}
+	return n
+}
+
+// uneven reports whether images differ in their steps; the first and the last of a trace may be cut.
+func uneven(r *Result) bool {
+	for i := 1; i < len(r.Images); i++ {
+		a, b := r.Images[i-1].Steps, r.Images[i].Steps
+		if i == 1 && a < b && !r.Steps[0].Complete || i == len(r.Images)-1 && b < a && !r.Steps[len(r.Steps)-1].Complete {
+			continue
+		}
+		if a != b {
+			return true
+		}
+	}
+	return false
+}
+
+// decoded reports whether convolutions follow the steps, as far as names tell: a decoder.
+func decoded(t *trace.Trace, r *Result) bool {
+	var conv, all time.Duration
+	for i := range t.GPU {
+		if r.PhaseOf[i] == VAEDecode {
+			all += t.GPU[i].Dur
+			if convolution(t.GPU[i].Name) {
+				conv += t.GPU[i].Dur
+			}
+		}
+	}
+	return all > 0 && 5*conv > all
+}
+
+// decodes reports whether the steps convolve in one place of theirs: images hold a decoder, where a model that convolves does so all through
+// its pass.
+func (f *finding) decodes() bool {
+	n := 0
+	for _, p := range f.pieces {
+		first, last := -1, -1
+		for i := p.from; i < p.to; i++ {
+			if convolution(f.events[f.lane[i]].Name) {
+				if last = i; first < 0 {
+					first = i
+				}
+			}
+		}
+		if first >= 0 && last-first >= fewKernels && 2*(last-first) < p.to-p.from {
+			n++
+		}
+	}
+	return 2*n > len(f.pieces)
+}
+
+// replayed reports whether most steps begin inside the graph launch in which the one before ended.
+func (f *finding) replayed() bool {
+	n := 0
+	for i := 1; i < len(f.pieces); i++ {
+		a, b := f.events[f.lane[f.pieces[i].from-1]].Launch, f.events[f.lane[f.pieces[i].from]].Launch
+		if a >= 0 && a == b {
+			n++
+		}
+	}
+	return 2*n > len(f.pieces)
+}
+
+// goesOn reports whether all that precedes the first step is as what precedes the second, or all that follows the last as what follows the
+// one before it.
+func (f *finding) goesOn() (before, behind bool) {
+	same := func(a, b []trace.GPUID) bool {
+		return slices.EqualFunc(a, b, func(a, b trace.GPUID) bool { return signatureOf(&f.events[a]) == signatureOf(&f.events[b]) })
+	}
+	first, second := f.pieces[0].from, f.pieces[1].from
+	last, penultimate := f.pieces[len(f.pieces)-1].to, f.pieces[len(f.pieces)-2].to
+	n := len(f.lane) - last
+	before = first >= fewKernels && same(f.lane[:first], f.lane[second-first:second])
+	behind = n >= fewKernels && penultimate+n <= len(f.lane) && same(f.lane[last:], f.lane[penultimate:penultimate+n])
+	return before, behind
+}
+
+// alone reports whether there is next to no work outside the loop.
+func (f *finding) alone(r *Result) bool {
+	outside := 0
+	for i := range r.PhaseOf {
+		if p := r.PhaseOf[i]; p == TextEncode || p == VAEDecode || p == OtherPhase {
+			outside++
+		}
+	}
+	return outside < max(3*fewKernels, min(f.period, 6*fewKernels))
+}
+
+// unlike reports whether where one step ends and the next begins, within an image, some boundaries have little in common with most others: these
+// lie elsewhere in a pass.
+func (f *finding) unlike() bool {
+	const reach = 3 // kernels
+	sig, _ := names(f.events, f.lane)
+	var around [][]int32
+	count := map[string]int{}
+	for i := 1; i < len(f.pieces); i++ {
+		p, q := f.pieces[i-1], f.pieces[i]
+		if p.image == q.image {
+			w := distinct(sig[max(p.from, p.to-reach):p.to])
+			around = append(around, w)
+			count[fmt.Sprint(w)]++
+		}
+	}
+	if len(around) == 0 {
+		return false
+	}
+	usual := slices.MaxFunc(around, func(a, b []int32) int { return cmp.Compare(count[fmt.Sprint(a)], count[fmt.Sprint(b)]) })
+	return slices.ContainsFunc(around, func(w []int32) bool {
+		same := 0
+		for _, s := range w {
+			_, found := slices.BinarySearch(usual, s)
+			same += rank(found)
+		}
+		return same == 0
+	})
+}
+
+// tears reports whether half of the steps or more begin amid blocks: where only kernels stand that occur again and again in a pass. A step begins and
+// ends with what its blocks do not launch.
+func (n *nest) tears(pieces []piece) bool {
+	const often = 3 // times in a pass
+	torn := 0
+	count := map[int32]int{}
+	for i := 1; i < len(pieces); i++ {
+		p, at := pieces[i-1], pieces[i].from
+		clear(count)
+		for _, s := range n.tok[p.from:p.to] {
+			count[s]++
+		}
+		around := n.tok[max(p.from, at-fewKernels):min(pieces[i].to, at+fewKernels)]
+		torn += rank(!slices.ContainsFunc(around, func(s int32) bool { return count[s] < often*p.passes }))
+	}
+	return torn > 0
+}
+
+// adjoins reports whether a loop that does not convolve begins at a position, or a few kernels behind.
+func (n *nest) adjoins(at int) bool {
+	for i := range n.levels {
+		l := &n.levels[i]
+		for _, r := range l.regions {
+			if l.lag < 2 || r.iterations() < 2.5 || r.from < at-l.lag/2 || r.from > at+2*fewKernels {
+				continue
+			}
+			var conv time.Duration
+			for k := r.from; k < r.to; k++ {
+				if s := int(n.tok[k]); s < len(n.conv) && n.conv[s] {
+					conv += n.before[k+1] - n.before[k]
+				}
+			}
+			if 5*conv < n.before[r.to]-n.before[r.from] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// spills reports whether work like that of the steps lies outside: more than a fifth of a step.
+func (f *finding) spills() bool { return 5*f.spilt*time.Duration(len(f.pieces)) > f.time }
+
+// spill returns the GPU time outside the steps of stretches of kernels that by name are stretches of theirs.
+func (f *finding) spill() (sum time.Duration) {
+	const stretch = 8
+	if len(f.lane) < stretch {
+		return 0
+	}
+	sig, _ := names(f.events, f.lane)
+	inside := make([]bool, len(f.lane))
+	for _, p := range f.pieces {
+		for i := p.from; i < p.to; i++ {
+			inside[i] = true
+		}
+	}
+	const base = 1099511628211 // of a rolling hash of the last kernels
+	var drop uint64 = 1
+	for range stretch {
+		drop *= base
+	}
+	hashes := make([]uint64, len(f.lane))
+	var h uint64
+	for i, s := range sig {
+		h = h*base + uint64(s) + 1
+		if i >= stretch {
+			h -= drop * (uint64(sig[i-stretch]) + 1)
+		}
+		hashes[i] = h
+	}
+	theirs := map[uint64]bool{}
+	for _, p := range f.pieces {
+		for i := p.from + stretch - 1; i < p.to; i++ {
+			theirs[hashes[i]] = true
+		}
+	}
+	done := 0
+	for i := stretch - 1; i < len(f.lane); i++ {
+		if inside[i] || inside[i-stretch+1] || !theirs[hashes[i]] {
+			continue
+		}
+		for k := max(done, i-stretch+1); k <= i; k++ {
+			sum += f.events[f.lane[k]].Dur
+		}
+		done = i + 1
+	}
+	return sum
+}
