@@ -163,7 +163,7 @@ func (f *finding) unlike() bool {
 			_, found := slices.BinarySearch(usual, s)
 			same += rank(found)
 		}
-		return same == 0
+		return 2*same < min(len(w), len(usual))
 	})
 }
 

@@ -376,3 +376,57 @@ func TestRealGraphReplaysCut(t *testing.T) {
 		}
 	}
 }
+
+// TestGraphRunsOfAllModes splits the pipelines by whatever mode finds most.
+func TestGraphRunsOfAllModes(t *testing.T) {
+	for name, p := range graphRuns() {
+		t.Run(name, func(t *testing.T) {
+			tr, truth := p.play(t)
+			r, err := split.Auto{}.Split(t.Context(), &split.Input{Trace: tr})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := gocmp.Diff(truth, r.StepOf); d != "" {
+				t.Errorf("steps of %v by %s (-want +got):\n%s", kernels(r), r.Method, d)
+			}
+		})
+	}
+}
+
+// TestCaptureIsNotLost captures a graph in the first step: what is launched into it runs later, and is not missing there.
+func TestCaptureIsNotLost(t *testing.T) {
+	x := newTape(t)
+	host := 0.0
+	step := func(captures bool) {
+		x.launch("timestep", host, 10)
+		if captures {
+			x.b.Launch(trace.Launch{Name: "hipStreamBeginCapture", Start: us(host + 2), Dur: us(1), Thread: x.th, Kind: trace.CaptureBegin})
+			for i := range 40 {
+				x.lost(host + 4 + float64(i)/10)
+			}
+			x.b.Launch(trace.Launch{Name: "hipStreamEndCapture", Start: us(host + 9), Dur: us(1), Thread: x.th, Kind: trace.CaptureEnd})
+		}
+		x.replay(host+10, 40, pass(12, "")...)
+		x.launch("sched_mul", host+20, 10)
+		x.launch("sched_add", host+30, 10)
+		host += 40
+	}
+	for _, n := range repeat(8, "t5_norm", "t5_gemm", "t5_attn", "t5_up") {
+		x.launch(n, host, 10)
+		host += 10
+	}
+	for i := range 5 {
+		step(i == 0)
+	}
+	for _, n := range repeat(10, "conv", "group_norm", "silu") {
+		x.launch(n, host, 10)
+		host += 10
+	}
+	_, r := x.split(split.Auto{})
+	x.wantSteps(r, 79, 79, 79, 79, 79)
+	for _, s := range r.Steps {
+		if !s.Complete {
+			t.Errorf("step %d is incomplete: %q", s.Index, s.Outlier)
+		}
+	}
+}

@@ -40,9 +40,13 @@ func markLost(t *trace.Trace, r *Result, o *order) {
 		before = -1 << 62
 	}
 	lost := make([]int, len(r.Steps))
+	capturing := map[trace.ThreadID]bool{}
 	for i := range t.Launches {
 		l := &t.Launches[i]
-		if l.GPU > 0 || l.Kind != trace.LaunchKernel && l.Kind != trace.LaunchCopy {
+		if l.Kind == trace.CaptureBegin || l.Kind == trace.CaptureEnd {
+			capturing[l.Thread] = l.Kind == trace.CaptureBegin
+		}
+		if l.GPU > 0 || capturing[l.Thread] || l.Kind != trace.LaunchKernel && l.Kind != trace.LaunchCopy {
 			continue
 		}
 		k, found := slices.BinarySearch(begin, l.Start)
