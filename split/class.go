@@ -235,6 +235,9 @@ func relateForwards(r *Result, bags []bag) {
 	for i := range r.Classes {
 		for j := range r.Classes {
 			a, b := &r.Classes[i], &r.Classes[j]
+			if 5*r.Steps[b.Steps[0]].Kernels < 7*r.Steps[a.Steps[0]].Kernels {
+				continue // not twice most of it
+			}
 			k := bags[a.Steps[0]].times(bags[b.Steps[0]])
 			if k == 0 {
 				continue

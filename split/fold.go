@@ -48,7 +48,7 @@ func (n *nest) fold(distinct int, open []bool) *folded {
 		return cmp.Or(cmp.Compare(y.time, x.time), cmp.Compare(a.lag, b.lag), cmp.Compare(a.from, b.from))
 	})
 	taken := make([]int32, len(n.tok)) // 1 + the kin whose run covers the position
-	loops := kindred{nest: n}
+	loops := kindred{nest: n, holds: map[held][]int32{}}
 	for _, r := range all {
 		free := true
 		for i := r.from; i < r.to && free; i += max(1, r.lag/4) {
@@ -87,12 +87,15 @@ func (n *nest) fold(distinct int, open []bool) *folded {
 type kindred struct {
 	*nest
 	known []kin
+	holds map[held][]int32 // the known ones of a loop that launch a name
 }
 
 type kin struct {
 	loop  int32
-	names []int32 // sorted
+	names int // in an iteration
 }
+
+type held struct{ loop, name int32 }
 
 // of returns the number of a run's loop.
 func (k *kindred) of(loop int32, r region) int32 {
@@ -101,18 +104,22 @@ func (k *kindred) of(loop int32, r region) int32 {
 		names = append(names, k.name[s])
 	}
 	names = distinct(names)
-	for i, other := range k.known {
-		same := 0
-		for _, s := range names {
-			_, found := slices.BinarySearch(other.names, s)
-			same += rank(found)
-		}
-		if other.loop == loop && 2*same >= max(len(names), len(other.names)) {
-			return int32(i)
+	same := map[int32]int{}
+	best := int32(len(k.known))
+	for _, s := range names {
+		for _, i := range k.holds[held{loop, s}] {
+			if same[i]++; 2*same[i] >= max(len(names), k.known[i].names) {
+				best = min(best, i)
+			}
 		}
 	}
-	k.known = append(k.known, kin{loop, names})
-	return int32(len(k.known) - 1)
+	if best == int32(len(k.known)) {
+		k.known = append(k.known, kin{loop, len(names)})
+		for _, s := range names {
+			k.holds[held{loop, s}] = append(k.holds[held{loop, s}], best)
+		}
+	}
+	return best
 }
 
 // scattered reports whether a loop occurs in at least two places of about the same length.

@@ -119,11 +119,13 @@ func (f *finding) markCut(all []replay) (held []int) {
 	held = make([]int, len(f.pieces))
 	for k := range f.pieces {
 		p := &f.pieces[k]
-		for _, r := range all {
-			if r.from < p.to && r.to > p.from {
-				held[k]++
-				p.whole = p.whole && r.whole
+		first := sort.Search(len(all), func(i int) bool { return all[i].to > p.from })
+		for _, r := range all[first:] {
+			if r.from >= p.to {
+				break
 			}
+			held[k]++
+			p.whole = p.whole && r.whole
 		}
 	}
 	for k, usual := 0, median(held); k < len(held); k++ {

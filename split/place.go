@@ -97,6 +97,20 @@ func withEager(o *order, all []replay, graphs int) []replay {
 // eagerRuns returns where the kernels of a graph of some size are launched one by one.
 func eagerRuns(o *order, all []replay, graphs int) (runs []replay) {
 	sig := o.signatures(o.lane)
+	eager := map[int32][]int{}       // where each signature stands outside of replays
+	room := make([]int, len(o.lane)) // where the next replay begins
+	for i, k := 0, 0; i < len(sig); i++ {
+		for k < len(all) && all[k].to <= i {
+			k++
+		}
+		room[i] = len(sig)
+		if k < len(all) {
+			room[i] = all[k].from
+		}
+		if i < room[i] {
+			eager[sig[i]] = append(eager[sig[i]], i)
+		}
+	}
 	known := make([]bool, graphs)
 	for _, r := range all {
 		work := sig[r.from:r.to]
@@ -104,18 +118,11 @@ func eagerRuns(o *order, all []replay, graphs int) (runs []replay) {
 			continue
 		}
 		known[r.graph] = true
-		k := 0
-		for i := 0; i+len(work) <= len(sig); i++ {
-			for k < len(all) && all[k].to <= i {
-				k++
-			}
-			if k < len(all) && i+len(work) > all[k].from {
-				i = all[k].to - 1
-				continue
-			}
-			if slices.Equal(sig[i:i+len(work)], work) {
-				runs = append(runs, replay{from: i, to: i + len(work), graph: r.graph, whole: true})
-				i += len(work) - 1
+		end := 0
+		for _, i := range eager[work[0]] {
+			if to := i + len(work); i >= end && to <= room[i] && slices.Equal(sig[i:to], work) {
+				runs = append(runs, replay{from: i, to: to, graph: r.graph, whole: true})
+				end = to
 			}
 		}
 	}

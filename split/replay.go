@@ -126,6 +126,12 @@ func judgeWhole(all []replay, forms []*form, graphs int) {
 			}
 		}
 	}
+	usually := make([]int, graphs)
+	for g, n := range lacks {
+		if len(n) > 0 { // not all at an edge
+			usually[g] = median(n)
+		}
+	}
 	for i := range all {
 		r := &all[i]
 		if r.edge {
@@ -133,7 +139,7 @@ func judgeWhole(all []replay, forms []*form, graphs int) {
 			continue
 		}
 		const unreported = 1 // the last node of a graph
-		r.whole = missing[i] <= max(unreported, 2*median(lacks[r.graph]))
+		r.whole = missing[i] <= max(unreported, 2*usually[r.graph])
 	}
 }
 
