@@ -91,10 +91,11 @@ func inTurn(t *trace.Trace, ids []trace.GPUID, lanes [][]trace.GPUID) [][]trace.
 			first[d] = k
 		}
 	}
+	least := max(work(t, lanes[0])/200, work(t, ids)/1000) // of a lane that matters
 	merged := make([]bool, len(lanes))
 	merged[0] = true
 	for k := 1; k < len(lanes); k++ {
-		if first[t.GPU[lanes[k][0]].Device] != k || 200*work(t, lanes[k]) < work(t, lanes[0]) {
+		if first[t.GPU[lanes[k][0]].Device] != k || work(t, lanes[k]) < least {
 			continue
 		}
 		var end [2]time.Duration // of what runs in the merged lanes and in this one
