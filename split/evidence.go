@@ -185,6 +185,15 @@ func (n *nest) tears(pieces []piece) bool {
 	return torn > 0
 }
 
+// splits reports whether half of the steps or more, in units, begin behind a run of blocks: a step ends with what makes an output of that.
+func (f *folded) splits(pieces []piece) bool {
+	split := 0
+	for _, p := range pieces[1:] {
+		split += rank(int(f.tok[p.from-1]) >= f.n-len(f.levels))
+	}
+	return split > 0 && 2*split >= len(pieces)-1
+}
+
 // adjoins reports whether a loop that does not convolve begins at a position, or a few kernels behind.
 func (n *nest) adjoins(at int) bool {
 	for i := range n.levels {

@@ -136,6 +136,7 @@ func (s *search) at(positions []int32) (*finding, error) {
 	}
 	ta := newTailor(fo, c)
 	f.pieces = ta.steps()
+	f.torn = fo.splits(f.pieces)
 	for i := range f.pieces {
 		p := &f.pieces[i]
 		p.from, p.to = fo.at[p.from], fo.at[p.to]
@@ -157,7 +158,7 @@ func (s *search) at(positions []int32) (*finding, error) {
 	steps.lag, steps.time = slices.Max(lengths), f.time
 	f.loops = f.loops || n.inner(&steps, f.pieces)
 	f.inside = n.subPeriods(f.pieces)
-	f.torn = n.tears(f.pieces)
+	f.torn = f.torn || n.tears(f.pieces)
 	f.adjoined = !f.loops && n.adjoins(f.pieces[len(f.pieces)-1].to)
 	if len(positions) == len(s.lane) {
 		f.spilt = f.spill()

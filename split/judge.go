@@ -52,7 +52,7 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 		say(-0.6, "the steps begin amid blocks: where they truly begin is not known")
 	}
 	if f.unlike() {
-		say(-0.5, "steps end and begin with unlike work: some boundaries may lie amid a pass")
+		say(-0.6, "steps end and begin with unlike work: some boundaries may lie amid a pass")
 	}
 	if n := cached(r); 10*n > 9*len(r.Steps) {
 		say(-0.4, "%d of %d steps launch but a part of what others do: they may be blocks of these", n, len(r.Steps))
