@@ -128,3 +128,26 @@ func asBefore(t *testing.T, whole, r *split.Result, left []int, ends bool) {
 		}
 	}
 }
+
+// TestTwoStepsAreLeft drops all steps of a real run but two that follow each other: one boundary is all that tells a head from a tail.
+func TestTwoStepsAreLeft(t *testing.T) {
+	for _, file := range []string{realtraces.SD35, realtraces.Flux} {
+		tr := load(t, file)
+		all, err := split.Autocorrelation{}.Split(t.Context(), &split.Input{Trace: tr})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for first := range int32(len(all.Steps) - 1) {
+			c, left := without(tr, func(i int) bool { s := all.StepOf[i]; return s >= 0 && s != first && s != first+1 })
+			r, err := split.Autocorrelation{}.Split(t.Context(), &split.Input{Trace: c})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, i := range left {
+				if want := max(-1, all.StepOf[i]-first); r.StepOf[k] != want {
+					t.Errorf("%s from step %d on: event %d is in step %d, want %d", file, first, i, r.StepOf[k], want)
+				}
+			}
+		}
+	}
+}

@@ -177,6 +177,7 @@ func (s *search) kinds(n *nest) {
 			g := &s.t.GPU[id]
 			if _, ok := known[g.Name]; !ok {
 				known[g.Name] = int32(len(known))
+				n.names = append(n.names, g.Name)
 			}
 			n.name[k] = known[g.Name]
 			seen[k], n.copied[k], n.conv[k], n.prod[k] = true, g.Kind != trace.Kernel, convolution(g.Name), product(g.Name)

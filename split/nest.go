@@ -26,6 +26,7 @@ type nest struct {
 	conv   []bool          // by token: a convolution, as far as names tell
 	prod   []bool          // by token: a matrix product or attention
 	name   []int32         // by token: the number of its name
+	names  []string        // by that number
 	solid  int32           // tokens from here on stand for a run of blocks, or for a whole pass
 }
 

@@ -2,7 +2,9 @@ package split
 
 import (
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // Between the iterations of a chorus lie seams: the tail of one step and the head of the next, in units that occur elsewhere too and
@@ -191,11 +193,31 @@ func (t *tailor) vary(i, j, short int) int {
 		for _, s := range t.seams {
 			differ += rank(s.kind == boundary && s.to-at >= s.from && t.tok[s.to-at] != t.tok[j-d] && !t.holdsStray(s))
 		}
-		if 4*differ < t.boundaries || i-d < 0 {
+		alone := t.boundaries == 1 && i-d >= 0 && t.variants(t.tok[i-d], t.tok[j-d]) // one boundary cannot differ
+		if 4*differ < t.boundaries && !alone || i-d < 0 {
 			return d - 1
 		}
 	}
 	return short
+}
+
+// variants reports whether two units are kernels of whose names most words are the same, as those of two instances of a template are.
+func (t *tailor) variants(a, b int32) bool {
+	if int(a) >= len(t.name) || int(b) >= len(t.name) {
+		return false
+	}
+	words := func(x int32) []string {
+		w := strings.FieldsFunc(t.names[t.name[x]], func(r rune) bool { return !unicode.IsLetter(r) && r != '_' })
+		slices.Sort(w)
+		return slices.Compact(w)
+	}
+	x, y := words(a), words(b)
+	same := 0
+	for _, w := range x {
+		_, found := slices.BinarySearch(y, w)
+		same += rank(found)
+	}
+	return same > 1 && 2*same > max(len(x), len(y))
 }
 
 // stop returns where the last step of an image ends, whose last pass is iteration k.
