@@ -13,23 +13,30 @@ import (
 // one pass are followed by the projection of what they made.
 func (f *finding) closed() bool {
 	last := f.pieces[len(f.pieces)-1]
-	behind := f.lane[last.to:]
-	if k := slices.IndexFunc(behind, func(id trace.GPUID) bool { return convolution(f.events[id].Name) }); k >= 0 {
-		behind = behind[:k]
-	} else if slices.ContainsFunc(behind, func(id trace.GPUID) bool { return f.events[id].Kind == trace.Kernel }) {
+	behind, decoder := f.behind()
+	switch {
+	case decoder:
+	case slices.ContainsFunc(behind, func(id trace.GPUID) bool { return f.events[id].Kind == trace.Kernel }):
 		return false // something is left of the pass
-	} else if !last.whole && (f.full < layer || f.full > f.period) {
+	case !last.whole && (f.full < layer || f.full > f.period):
 		return false
 	}
 	return f.products(f.lane[last.from:last.to]) > 0 && f.products(behind) == 0
 }
 
+// behind returns what follows the steps up to the first convolution, and whether there is one.
+func (f *finding) behind() (ids []trace.GPUID, decoder bool) {
+	ids = f.lane[f.pieces[len(f.pieces)-1].to:]
+	k := slices.IndexFunc(ids, func(id trace.GPUID) bool { return convolution(f.events[id].Name) })
+	if k < 0 {
+		return ids, false
+	}
+	return ids[:k], true
+}
+
 // followed reports whether matrix products that take as long as half a step follow the steps before anything convolves.
 func (f *finding) followed() bool {
-	behind := f.lane[f.pieces[len(f.pieces)-1].to:]
-	if k := slices.IndexFunc(behind, func(id trace.GPUID) bool { return convolution(f.events[id].Name) }); k >= 0 {
-		behind = behind[:k]
-	}
+	behind, _ := f.behind()
 	return 2*f.products(behind)*time.Duration(len(f.pieces)) >= f.time
 }
 
@@ -86,19 +93,22 @@ func decoded(t *trace.Trace, r *Result) bool {
 func (f *finding) decodes() bool {
 	n := 0
 	for _, p := range f.pieces {
-		first, last := -1, -1
-		for i := p.from; i < p.to; i++ {
-			if convolution(f.events[f.lane[i]].Name) {
-				if last = i; first < 0 {
-					first = i
-				}
-			}
-		}
-		if first >= 0 && last-first >= fewKernels && 2*(last-first) < p.to-p.from {
-			n++
-		}
+		n += rank(inOnePlace(p.from, p.to, func(i int) bool { return convolution(f.events[f.lane[i]].Name) }))
 	}
 	return 2*n > len(f.pieces)
+}
+
+// inOnePlace reports whether what is told by is, among positions [from, to), spans more than a few of them and less than half.
+func inOnePlace(from, to int, is func(i int) bool) bool {
+	first, last := -1, -1
+	for i := from; i < to; i++ {
+		if is(i) {
+			if last = i; first < 0 {
+				first = i
+			}
+		}
+	}
+	return first >= 0 && last-first >= fewKernels && 2*(last-first) < to-from
 }
 
 // replayed reports whether most steps begin inside the graph launch in which the one before ended.

@@ -106,16 +106,7 @@ func (f *folded) holdsRuns(c *chorus) bool {
 func (f *folded) images(c *chorus) bool {
 	decoded := 0
 	for k := range c.begin {
-		from, to := f.at[c.begin[k]], f.at[c.end[k]]
-		first, last := -1, -1
-		for i := from; i < to; i++ {
-			if s := int(f.nest.tok[i]); s < len(f.conv) && f.conv[s] {
-				if last = i; first < 0 {
-					first = i
-				}
-			}
-		}
-		decoded += rank(first >= 0 && last-first >= fewKernels && 2*(last-first) < to-from)
+		decoded += rank(inOnePlace(f.at[c.begin[k]], f.at[c.end[k]], func(i int) bool { return f.is(f.conv, i) }))
 	}
 	return 2*decoded > c.size()
 }
