@@ -276,14 +276,17 @@ func (f *finding) object(c *Cut, o *order) {
 	}
 }
 
-// stepAt returns the step in which something was launched, -1 if it is none.
+// stepAt returns the step in which something was launched, -1 if it is none. A step that an end of the trace cuts reaches to that end.
 func (f *finding) stepAt(o *order, at time.Duration) int32 {
 	s := sort.Search(len(f.pieces), func(k int) bool { return o.key[f.lane[f.pieces[k].from]] > at }) - 1
 	if s < 0 {
+		if first := f.pieces[0]; first.from == 0 && !first.whole {
+			return 0
+		}
 		return -1
 	}
 	p := f.pieces[s]
-	inside := at <= o.key[f.lane[p.to-1]]
+	inside := at <= o.key[f.lane[p.to-1]] || p.to == len(f.lane) && !p.whole
 	if s+1 < len(f.pieces) && f.pieces[s+1].image == p.image {
 		inside = inside || f.pieces[s+1].from == p.to
 	}

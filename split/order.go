@@ -96,7 +96,11 @@ func placeByLaunch(t *trace.Trace, slots []slot) {
 		if slots[i].launch != -2 {
 			break
 		}
-		slots[i] = slot{min(first.at, t.GPU[i].Start), trace.None, first.thread}
+		g := &t.GPU[i]
+		slots[i] = slot{min(first.at, g.Start), trace.None, trace.None}
+		if _, ok := onStream[streamKey{g.Device, g.Stream}]; ok {
+			slots[i].thread = first.thread
+		}
 	}
 	for i := range slots {
 		if slots[i].launch == -2 { // a device without any launch
