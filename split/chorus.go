@@ -93,9 +93,11 @@ func (c *chorus) settle(f *folded) bool {
 	for len(c.members) > 2 && f.standsIn(c.members[0], c.members[1], 0) {
 		c.members = c.members[1:]
 	}
-	slices.SortStableFunc(c.members[1:], func(a, b []int) int { return cmp.Compare(a[n/2], b[n/2]) })
-	for m := len(c.members); m > 2 && f.standsIn(c.members[m-2], c.members[m-1], n-1); m = len(c.members) {
-		c.members = c.members[:m-1]
+	for _, k := range [...]int{n - 1, n / 2} { // in the order of the last iteration, and of one amid
+		slices.SortStableFunc(c.members[1:], func(a, b []int) int { return cmp.Compare(a[k], b[k]) })
+		for m := len(c.members); m > 2 && f.standsIn(c.members[m-2], c.members[m-1], n-1); m = len(c.members) {
+			c.members = c.members[:m-1]
+		}
 	}
 	if first := f.tok[c.members[0][0]]; len(c.members) < 2 && (first < f.solid || int(first) >= f.n-len(f.levels)) {
 		return false // one unit alone is no loop, unless it is a whole pass
@@ -114,21 +116,22 @@ func (c *chorus) settle(f *folded) bool {
 }
 
 // standsIn reports whether what lies between members a and b in iteration k is unlike what lies between them in the others: far more, or
-// nothing of it.
+// nothing of it, or b comes first in most of these.
 func (f *folded) standsIn(a, b []int, k int) bool {
-	far := 0
+	far, swapped := 0, 0
 	times := map[int32]int{} // in how many other iterations a unit lies between them
 	for i := range a {
 		if i == k {
 			continue
 		}
 		far = max(far, f.at[b[i]]-f.at[a[i]])
+		swapped += rank(b[i] < a[i])
 		// members after the first need not keep their order
 		for _, t := range distinct(f.tok[a[i]+1 : max(a[i]+1, b[i])]) {
 			times[t]++
 		}
 	}
-	if f.at[b[k]]-f.at[a[k]] > max(64, 2*far+8) {
+	if f.at[b[k]]-f.at[a[k]] > max(64, 2*far+8) || 2*swapped > len(a)-1 {
 		return true
 	}
 	here := f.tok[a[k]+1 : max(a[k]+1, b[k])]

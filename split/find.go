@@ -21,10 +21,13 @@ type finding struct {
 	forwards  int           // most passes a step, as far as seen
 	agree     bool          // both ends of the loop agree on the boundaries
 	torn      bool          // half of the steps or more begin amid blocks
+	blind     bool
+	alternate bool          // every few boundaries hold work that others do not
 	adjoined  bool          // another loop, not of convolutions, follows at once
 	conv      bool          // steps are mostly convolutions
 	rivalled  bool          // a loop elsewhere holds nearly as much
 	holds     bool          // within its steps is another loop that might be the steps
+	frayed    bool          // what adjoins the steps is like a part of them
 	spilt     time.Duration // GPU time outside that is like the steps, see spill
 	inside    []SubPeriod   // loops below the step
 	total     time.Duration
@@ -141,7 +144,7 @@ func (s *search) at(positions []int32) (*finding, error) {
 		p := &f.pieces[i]
 		p.from, p.to = fo.at[p.from], fo.at[p.to]
 	}
-	f.agree, f.loops = ta.sure, c.runs
+	f.agree, f.loops, f.alternate, f.blind = ta.sure, c.runs, ta.alternate, ta.blind
 	f.holds, f.explained, f.conv = c.holds, c.time, c.conv
 	f.rivalled = 5*c.rival > 4*c.weight()
 	var lengths []int

@@ -33,6 +33,7 @@ func (t *tailor) fit() {
 		}
 	}
 	rest := usual - lead - trail
+	t.blind = lead == 0 && trail == 0 && rest > variants && i > 0 && j < len(t.tok)
 	begins, ends := i == 0, j == len(t.tok)
 	if begins && ends { // that which begins or ends within a run of blocks is cut
 		s := t.near(first, 1)
@@ -126,7 +127,7 @@ func (t *tailor) typical() (best seam) {
 			n = 0
 		}
 		for _, x := range t.tok[s.from:s.to] {
-			odd += rank(!t.usual(x))
+			odd += t.boundaries - t.heldIn[x]
 		}
 		if cmp.Or(cmp.Compare(n, top), cmp.Compare(least, odd)) >= 0 {
 			best, top, least = s, n, odd
@@ -137,8 +138,17 @@ func (t *tailor) typical() (best seam) {
 
 // align compares units before i (dir < 0) or from i on (dir > 0) with those of the model.
 func (t *tailor) align(i, j, dir, bound int) (int, int) {
-	a := &aligner{tok: t.tok}
+	a := &aligner{tok: t.tok, hidden: t.hidden}
 	return a.extend(i, j, dir, bound)
+}
+
+// hidden returns how many events between a unit and the next one the sequence leaves out.
+func (t *tailor) hidden(i int) int {
+	next := t.at[i+1]
+	if next == len(t.place) {
+		return 0
+	}
+	return int(t.place[next]-t.place[next-1]) - 1
 }
 
 // before returns where a head like that of a boundary begins in front of iteration k, and how much of the boundary it is.
@@ -150,16 +160,20 @@ func (t *tailor) before(k int, s seam) (at, lead int) {
 	return i, s.to - j
 }
 
-// headBefore aligns what precedes iteration k with a boundary, down to a bound of it. The first step may launch much that no other does, such as
-// autotuning, amid its head.
+// headBefore aligns what precedes iteration k with a boundary, down to a bound of it. The first step of an image may launch much that no other does,
+// such as autotuning, amid its head.
 func (t *tailor) headBefore(k int, s seam, bound int) (i, j int) {
 	i, j = t.align(t.c.begin[k]-1, s.to-1, -1, bound)
-	for k == 0 && j > bound {
+	begin := 0
+	if k > 0 {
+		begin = t.c.end[k-1]
+	}
+	for (k == 0 || t.seams[k-1].kind == apart) && j > bound {
 		p := i
-		for p > 0 && t.once(t.tok[p-1]) {
+		for p > begin && t.once(t.tok[p-1]) {
 			p--
 		}
-		if p == i || p == 0 || t.tok[p-1] != t.tok[j-1] || t.outside[t.tok[p-1]] > 2 {
+		if p == i || p == begin || t.tok[p-1] != t.tok[j-1] || t.outside[t.tok[p-1]] > 2*t.images {
 			break
 		}
 		i, j = t.align(p-1, j-1, -1, bound)
@@ -167,7 +181,7 @@ func (t *tailor) headBefore(k int, s seam, bound int) (i, j int) {
 	return i, j
 }
 
-// once reports whether a unit occurs outside of the loop only.
+// once reports whether a unit occurs outside of the loop only, or between images.
 func (t *tailor) once(x int32) bool { return t.outside[x] == t.count[x] }
 
 // behind returns where a tail like that of a boundary ends behind iteration k, and how much of the boundary it is, if so much of it is head.

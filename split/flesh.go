@@ -39,8 +39,10 @@ func (f *finding) flesh(sig, bones []int32) {
 			to = max(to, q.to)
 		}
 		q.to = to
-		for to < p.from && f.events[f.lane[to]].Kind != trace.Kernel && !slices.Contains(gap, sig[to]) {
-			to++ // a copy that other steps do not have is of neither
+		for k := to; k < p.from && !slices.Contains(gap, sig[k]); k++ {
+			if f.events[f.lane[k]].Kind != trace.Kernel {
+				to = k + 1 // a copy that other steps do not have is of neither
+			}
 		}
 		p.from = to
 	}
@@ -82,7 +84,6 @@ next:
 // match walks from position at and reports how much of the pattern is met, read from its begin (dir > 0) or its end, and behind which
 // position of the sequence. It passes up to two strays before each.
 func match(sig, pattern []int32, at, dir int) (edge, n int) {
-	const strays = 2
 	edge = at
 	if dir < 0 {
 		edge = at + 1

@@ -1,6 +1,7 @@
 package split
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,23 +21,28 @@ func (t *tailor) join() {
 		}
 	}
 	begin, end := t.c.begin[0], t.c.end[t.c.size()-1]
-	around := distinct(slices.Concat(t.tok[max(0, begin-most):begin], t.tok[end:min(len(t.tok), end+most)]))
+	before, behind := distinct(t.tok[max(0, begin-most):begin]), distinct(t.tok[end:min(len(t.tok), end+most)])
 	pass := t.folded.time(begin, end) / time.Duration(t.c.size())
 	ends := t.endsWithin()
 	var best []int32
+	var seen int // at how many ends of the loop best lies
+
 	for _, key := range slices.Sorted(maps.Keys(groups)) { // of groups alike in size always the same one
 		g := groups[key]
 		w := where[g[0]]
-		near := ends && len(w) > 1
-		for _, x := range g {
-			_, found := slices.BinarySearch(around, x)
-			near = near || found
+		near := rank(holdsAny(before, g)) + rank(holdsAny(behind, g))
+		if near == 0 && (!ends || len(w) == 1) || 20*t.least(g, w) >= pass {
+			continue
 		}
-		if near && 20*t.least(g, w) < pass && (best == nil || len(w) > len(where[best[0]])) && t.close(w) {
-			best = g
+		if best != nil && cmp.Or(cmp.Compare(len(w), len(where[best[0]])), cmp.Compare(near, seen)) <= 0 {
+			continue
+		}
+		if t.close(w, before) {
+			best, seen = g, near
 		}
 	}
 	if best == nil {
+		t.alternate = t.alternates()
 		return
 	}
 	t.closes = func(x int32) bool { return slices.Contains(best, x) }
@@ -45,6 +51,54 @@ func (t *tailor) join() {
 			s.kind = within
 		}
 	}
+}
+
+// holdsAny reports whether a sorted set holds any of the units.
+func holdsAny(set, units []int32) bool {
+	return slices.ContainsFunc(units, func(x int32) bool {
+		_, found := slices.BinarySearch(set, x)
+		return found
+	})
+}
+
+// alternates reports whether every few seams hold two kernels or more that the others do not, as those between steps of several passes do.
+func (t *tailor) alternates() bool {
+	const passes = 4
+	where := map[int32][]int{}
+	for k, s := range t.seams {
+		if s.kind == apart {
+			continue
+		}
+		for _, x := range distinct(t.tok[s.from:s.to]) {
+			if !t.copies(x) {
+				where[x] = append(where[x], k)
+			}
+		}
+	}
+	kernels := map[string]int{}
+	for _, w := range where {
+		if 2*passes*len(w) < len(t.seams) || 4*len(w) > 3*len(t.seams)+3 {
+			continue // too few to close all steps, or too many to leave any open
+		}
+		run, several, long := 1, 0, 0 // passes since the last that hold it, how often there were several, seams beyond what a step may have
+		for k, s := range t.seams {
+			_, found := slices.BinarySearch(w, k)
+			several += rank(found && run > 1)
+			if run++; found || s.kind == apart {
+				run = 1
+			}
+			long += rank(run > passes)
+		}
+		if several > 1 && 2*several > len(w) && 10*long < len(t.seams) {
+			kernels[fmt.Sprint(w)]++
+		}
+	}
+	for _, n := range kernels {
+		if n > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // endsWithin reports whether the trace ends within a pass, so that what closes the last step is not in it.
@@ -117,11 +171,14 @@ func (t *tailor) seamsOf() (where map[int32][]int, most int) {
 }
 
 // close reports whether the given seams may be those that close steps: not all, so many passes apart as a step may have, longer than the
-// other ones by a scheduler's work, and what the others hold is also in these.
-func (t *tailor) close(closing []int) bool {
+// other ones by a scheduler's work, and what the others hold is also in these, or before the first pass.
+func (t *tailor) close(closing []int, before []int32) bool {
 	const passes = 4
 	var inner []int // those that do not close
 	held := map[int32]bool{}
+	for _, x := range before {
+		held[x] = true
+	}
 	for _, k := range closing {
 		for _, x := range t.tok[t.seams[k].from:t.seams[k].to] {
 			held[x] = true

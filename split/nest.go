@@ -20,6 +20,7 @@ type level struct {
 // A nest is the sequence in which loops are looked for, with the GPU time before each position.
 type nest struct {
 	tok    []int32
+	place  []int32         // of each position in the lane
 	before []time.Duration // len(tok)+1 prefix sums, of all events up to the position
 	levels []level         // by lag
 	copied []bool          // by token: a copy
@@ -121,7 +122,7 @@ func (n *nest) overlap(outer, marks []region) time.Duration {
 // newNest reads the events at the given indices of a lane as one sequence. The time of events that were left out counts
 // with the one before them.
 func newNest(t *trace.Trace, lane []trace.GPUID, sig, at []int32) *nest {
-	n := &nest{tok: make([]int32, len(at)), before: make([]time.Duration, len(at)+1)}
+	n := &nest{place: at, tok: make([]int32, len(at)), before: make([]time.Duration, len(at)+1)}
 	var sum time.Duration
 	next := 0
 	for i, id := range lane {

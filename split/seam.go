@@ -10,6 +10,9 @@ import (
 // Between the iterations of a chorus lie seams: the tail of one step and the head of the next, in units that occur elsewhere too and
 // therefore sing in no chorus.
 
+// strays is how many events of other streams may fall in between what belongs together.
+const strays = 2
+
 // variants is how many units at the begin of a head may differ from step to step, as copies do whose variant depends on alignment.
 const variants = 2
 
@@ -46,10 +49,14 @@ type tailor struct {
 	less  bool // the trace begins with the end of one more step
 	more  bool // the trace ends with the beginning of one more step
 
-	outside []int32 // how often a unit lies before the first iteration or behind the last
+	images  int32   // how many there are
+	outside []int32 // how often a unit lies before the first iteration, behind the last or between images
 
 	boundaries int           // how many there are
 	heldIn     map[int32]int // how many of them hold a unit
+
+	blind     bool // neither end of the loop tells how much of a boundary is head
+	alternate bool // every few seams hold work that others do not
 
 	closes func(unit int32) bool // tells what closes a step of several passes, nil if steps have one
 }
@@ -66,12 +73,14 @@ func newTailor(f *folded, c *chorus) *tailor {
 
 // steps returns the steps, in units.
 func (t *tailor) steps() []piece {
+	t.unite()
 	t.join()
 	return t.passes()
 }
 
 // passes returns the steps, or if they have not been joined the passes.
 func (t *tailor) passes() []piece {
+	t.surround()
 	t.fit()
 	n := t.c.size()
 	var out []piece
@@ -118,6 +127,7 @@ func (t *tailor) part() {
 	}
 	usual, usually := median(lengths), median(times)
 	t.outside = make([]int32, t.folded.n)
+	t.images = 1
 	around := 0
 	for i, s := range t.tok {
 		if i < t.c.begin[0] || i >= t.c.end[t.c.size()-1] {
@@ -137,7 +147,7 @@ func (t *tailor) part() {
 				like += t.at[i+1] - t.at[i]
 			}
 		}
-		known := 2*like >= lengths[k]-usual && like >= fewKernels/2
+		known := like >= fewKernels/2 && (2*like >= lengths[k]-usual || 4*like >= 3*around)
 		if known || around < fewKernels && lengths[k] > usual+max(64, iteration/4) {
 			s.kind = apart
 		}
@@ -165,6 +175,34 @@ func (t *tailor) govern() {
 	}
 }
 
+// surround counts what lies between images as lying outside.
+func (t *tailor) surround() {
+	for _, s := range t.seams {
+		if s.kind == apart {
+			t.images++
+			for _, x := range t.tok[s.from:s.to] {
+				t.outside[x]++
+			}
+		}
+	}
+}
+
+// unite takes back images between which no encoder or decoder runs: the kernels between them are too few. They are steps of short passes.
+func (t *tailor) unite() {
+	const encoder = 3 * fewKernels
+	var lengths []int
+	for _, s := range t.seams {
+		n, _ := t.work(s)
+		lengths = append(lengths, n)
+	}
+	usual := median(lengths)
+	for k := range t.seams {
+		if s := &t.seams[k]; s.kind == apart && lengths[k] < usual+encoder {
+			s.kind = boundary
+		}
+	}
+}
+
 func (t *tailor) copies(x int32) bool { return int(x) < len(t.copied) && t.copied[x] }
 
 // start returns where the first step of an image begins, whose first pass is iteration k.
@@ -175,6 +213,12 @@ func (t *tailor) start(k int) int {
 	s := t.near(k, 1)
 	_, head := t.divide(s)
 	i, j := t.headBefore(k, s, head)
+	if own := t.next(k); own.to-own.from > s.to-s.from+strays { // steps at one end of an image may begin with more than most do
+		_, whole := t.divide(own)
+		if h, l := t.headBefore(k, own, whole); h < i && l == whole {
+			return h
+		}
+	}
 	if k == 0 && j > head && t.cutBefore(i, j) {
 		return 0
 	}
@@ -184,14 +228,26 @@ func (t *tailor) start(k int) int {
 	return max(i, 0)
 }
 
+// next returns the first boundary of an image behind iteration k, or the model if it has none.
+func (t *tailor) next(k int) seam {
+	for ; k < len(t.seams) && t.seams[k].kind != apart; k++ {
+		if t.seams[k].kind == boundary {
+			return t.seams[k]
+		}
+	}
+	return t.model
+}
+
 // vary returns how many units in front of i belong to the head though they are not the model's: as many as it lacks, if the seams differ
 // among themselves there.
 func (t *tailor) vary(i, j, short int) int {
+	model := t.tok[t.model.from:t.model.to]
 	for d := 1; d <= short; d++ {
 		at := t.model.to - (j - d) // from the end of a seam
 		differ := 0
 		for _, s := range t.seams {
-			differ += rank(s.kind == boundary && s.to-at >= s.from && t.tok[s.to-at] != t.tok[j-d] && !t.holdsStray(s))
+			differ += rank(s.kind == boundary && s.to-at >= s.from && !slices.Contains(model, t.tok[s.to-at]) &&
+				!slices.Contains(t.tok[s.from:s.to], t.tok[j-d]) && !t.holdsStray(s))
 		}
 		alone := t.boundaries == 1 && i-d >= 0 && t.variants(t.tok[i-d], t.tok[j-d]) // one boundary cannot differ
 		if 4*differ < t.boundaries && !alone || i-d < 0 {
@@ -201,13 +257,15 @@ func (t *tailor) vary(i, j, short int) int {
 	return short
 }
 
-// variants reports whether two units are kernels of whose names most words are the same, as those of two instances of a template are.
+// variants reports whether two units are kernels that are variants of one.
 func (t *tailor) variants(a, b int32) bool {
-	if int(a) >= len(t.name) || int(b) >= len(t.name) {
-		return false
-	}
-	words := func(x int32) []string {
-		w := strings.FieldsFunc(t.names[t.name[x]], func(r rune) bool { return !unicode.IsLetter(r) && r != '_' })
+	return int(a) < len(t.name) && int(b) < len(t.name) && variantsOf(t.names[t.name[a]], t.names[t.name[b]])
+}
+
+// variantsOf reports whether most words of two kernels' names are the same, as those of two instances of a template are.
+func variantsOf(a, b string) bool {
+	words := func(name string) []string {
+		w := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && r != '_' })
 		slices.Sort(w)
 		return slices.Compact(w)
 	}
@@ -224,7 +282,7 @@ func (t *tailor) variants(a, b int32) bool {
 func (t *tailor) stop(k int) int {
 	model := t.model
 	for i := k - 1; i >= 0 && t.seams[i].kind != apart; i-- {
-		if t.seams[i].kind == boundary && !t.holdsStray(t.seams[i]) {
+		if s := t.seams[i]; s.kind == boundary && !t.holdsStray(s) && !t.exceeds(s) {
 			model = t.seams[i]
 			break
 		}
@@ -246,10 +304,10 @@ func (t *tailor) stop(k int) int {
 // divide returns where the step before a boundary ends and the one behind it begins: behind a whole tail, or else before as much as
 // is head. Copies between them that other boundaries do not have are of neither.
 func (t *tailor) divide(s seam) (end, begin int) {
-	stray := func(i int) bool { return t.copies(t.tok[i]) && !t.usual(t.tok[i]) }
+	stray := func(i int) bool { return t.copies(t.tok[i]) && !t.mostly(t.tok[i]) }
 	tail := t.tok[t.model.from : t.model.from+t.trail]
 	if at := s.from + len(tail); at <= s.to && (len(tail) > 0 || at < s.to-t.lead) && slices.Equal(t.tok[s.from:at], tail) {
-		for begin = at; begin < s.to-t.lead && stray(begin); begin++ {
+		for begin = at; begin < s.to && stray(begin); begin++ {
 		}
 		return at, begin
 	}
@@ -268,7 +326,21 @@ func (t *tailor) divide(s seam) (end, begin int) {
 
 // holdsStray reports whether a boundary holds a copy that others do not.
 func (t *tailor) holdsStray(s seam) bool {
-	return slices.ContainsFunc(t.tok[s.from:s.to], func(x int32) bool { return t.copies(x) && !t.usual(x) })
+	return slices.ContainsFunc(t.tok[s.from:s.to], func(x int32) bool { return t.copies(x) && !t.mostly(x) })
+}
+
+// exceeds reports whether a boundary holds all that the model does, and a kernel that hardly another does.
+func (t *tailor) exceeds(s seam) bool {
+	odd := func(x int32) bool { n := t.heldIn[x]; return 8*n < t.boundaries || n == 1 && t.boundaries > 1 }
+	own := t.tok[s.from:s.to]
+	if !slices.ContainsFunc(own, odd) {
+		return false
+	}
+	own = distinct(own)
+	return !slices.ContainsFunc(t.tok[t.model.from:t.model.to], func(x int32) bool {
+		_, found := slices.BinarySearch(own, x)
+		return !found
+	})
 }
 
 // tally counts how many boundaries hold each unit.
@@ -284,8 +356,8 @@ func (t *tailor) tally() {
 	}
 }
 
-// usual reports whether at least half of the boundaries hold a unit.
-func (t *tailor) usual(x int32) bool { return 2*t.heldIn[x] >= t.boundaries }
+// mostly reports whether more than half of the boundaries hold a unit.
+func (t *tailor) mostly(x int32) bool { return 2*t.heldIn[x] > t.boundaries }
 
 // ends adds the steps of which the trace holds one end only, and marks the first and the last step if it holds a part of them only.
 func (t *tailor) ends(ps []piece) []piece {
@@ -303,14 +375,17 @@ func (t *tailor) ends(ps []piece) []piece {
 			ps = append(ps, piece{from: last.to, to: len(t.tok), passes: 1, image: last.image})
 		}
 	}
-	if p := &ps[0]; p.from == 0 && p.whole {
-		_, lead := t.before(0, t.near(0, 1))
-		p.whole = t.model.from == t.model.to || lead >= t.lead
+	// a stray or two of other streams may lie between a cut step and the end of the trace
+	if p := &ps[0]; t.at[p.from] <= strays && p.whole && t.model.from < t.model.to {
+		if _, lead := t.before(0, t.near(0, 1)); lead < t.lead {
+			p.from, p.whole = 0, false
+		}
 	}
-	if p := &ps[len(ps)-1]; p.to == len(t.tok) && p.whole {
+	if p := &ps[len(ps)-1]; len(t.nest.tok)-t.at[p.to] <= strays && p.whole && t.model.from < t.model.to {
 		n := t.c.size() - 1
-		_, trail := t.behind(n, t.lead, t.near(n, -1))
-		p.whole = t.model.from == t.model.to || trail >= t.trail
+		if _, trail := t.behind(n, t.lead, t.near(n, -1)); trail < t.trail {
+			p.to, p.whole = len(t.tok), false
+		}
 	}
 	return ps
 }
