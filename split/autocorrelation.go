@@ -38,6 +38,7 @@ func (a Autocorrelation) Split(ctx context.Context, in *Input) (*Result, error) 
 	c := f.cut(in.Trace, o)
 	c.Mode = a.Name()
 	r := assemble(in, c, o)
+	f.frayed = f.frays()
 	f.judge(in.Trace, r, o)
 	r.NonEmptyModes = []string{a.Name()}
 	r.Attempts = []Attempt{{Mode: a.Name(), Code: CodeOK, Message: f.describe(), Steps: len(r.Steps)}}

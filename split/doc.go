@@ -26,8 +26,8 @@
 //   - The same is done for what other threads launched or other devices ran (devices.go). Loops of as many steps go together, step by step; where
 //     devices do not keep step the result says so (instep.go).
 //   - What speaks against the outcome lowers the confidence: a loop elsewhere that explains nearly as much, work like that of the steps outside of
-//     them, steps that begin amid blocks, end unlike each other or hold unlike work. A decoder that follows at once speaks for steps, a matrix product
-//     for layers (evidence.go). Below a confidence of one half no steps are given out (judge.go, autocorrelation.go).
+//     them, steps that begin amid blocks, begin or end unlike each other or hold unlike work, and work of a boundary that recurs within steps or in every
+//     few boundaries only. A decoder that follows at once speaks for steps, a matrix product for layers (evidence.go). Below a confidence of one half no steps are given out (judge.go, autocorrelation.go).
 //
 // What is said of the steps then (assemble.go: classes in class.go, outliers and the steady state in steady.go, phases in phase.go) is the same for
 // every mode.

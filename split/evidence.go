@@ -88,14 +88,29 @@ func decoded(t *trace.Trace, r *Result) bool {
 	return all > 0 && 5*conv > all
 }
 
-// decodes reports whether the steps convolve in one place of theirs: images hold a decoder, where a model that convolves does so all through
-// its pass.
-func (f *finding) decodes() bool {
+// decodes reports whether the steps convolve in one place or at both ends only, and how long: images hold an encoder and a decoder, where a model
+// that convolves does so all through its pass.
+func (f *finding) decodes() (inPlace bool, conv time.Duration) {
 	n := 0
 	for _, p := range f.pieces {
-		n += rank(inOnePlace(p.from, p.to, func(i int) bool { return convolution(f.events[f.lane[i]].Name) }))
+		first, last, longest := -1, -1, 0 // places that convolve, and the longest stretch between two that does not
+		for i := p.from; i < p.to; i++ {
+			if e := &f.events[f.lane[i]]; convolution(e.Name) {
+				conv += e.Dur
+				if first < 0 {
+					first = i
+				} else {
+					longest = max(longest, i-last)
+				}
+				last = i
+			}
+		}
+		if first >= 0 && last-first >= fewKernels {
+			around := p.to - p.from - (last - first)
+			n += rank(2*max(longest, around) > p.to-p.from)
+		}
 	}
-	return 2*n > len(f.pieces)
+	return 2*n > len(f.pieces), conv
 }
 
 // inOnePlace reports whether what is told by is, among positions [from, to), spans more than a few of them and less than half.
@@ -148,33 +163,148 @@ func (f *finding) alone(r *Result) bool {
 	return outside < max(3*fewKernels, min(f.period, 6*fewKernels))
 }
 
-// unlike reports whether where one step ends and the next begins, within an image, some boundaries have little in common with most others: these
-// lie elsewhere in a pass.
+// unlike reports whether some steps end with work that has little in common with that of most others, or begin, behind another of their image, with
+// work that has nothing in common with it: their boundaries lie elsewhere in a pass.
 func (f *finding) unlike() bool {
 	const reach = 3 // kernels
 	sig, _ := names(f.events, f.lane)
-	var around [][]int32
-	count := map[string]int{}
+	var ends, begins [][]int32
 	for i := 1; i < len(f.pieces); i++ {
-		p, q := f.pieces[i-1], f.pieces[i]
-		if p.image == q.image {
-			w := distinct(sig[max(p.from, p.to-reach):p.to])
-			around = append(around, w)
-			count[fmt.Sprint(w)]++
+		if p, q := f.pieces[i-1], f.pieces[i]; p.image == q.image {
+			ends = append(ends, distinct(sig[max(p.from, p.to-reach):p.to]))
+			begins = append(begins, distinct(sig[q.from:min(q.from+2*reach, q.to)]))
 		}
 	}
-	if len(around) == 0 {
+	return likeness(ends) < 0.5 || likeness(begins) == 0
+}
+
+// motley reports whether no two steps begin with the same kernel or variants of one, or none end so.
+func (f *finding) motley() bool {
+	var begins, ends []string
+	for _, p := range f.pieces {
+		begins = append(begins, f.events[f.lane[p.from]].Name)
+		ends = append(ends, f.events[f.lane[p.to-1]].Name)
+	}
+	return allDiffer(begins) || allDiffer(ends)
+}
+
+// allDiffer reports whether no two names are of one kernel or variants of one. Among many some always are.
+func allDiffer(names []string) bool {
+	const many = 8
+	if len(names) > many {
 		return false
 	}
-	usual := slices.MaxFunc(around, func(a, b []int32) int { return cmp.Compare(count[fmt.Sprint(a)], count[fmt.Sprint(b)]) })
-	return slices.ContainsFunc(around, func(w []int32) bool {
+	for i, a := range names {
+		if slices.ContainsFunc(names[:i], func(b string) bool { return a == b || variantsOf(a, b) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// likeness returns the least share that a sorted set has in common with the commonest one.
+func likeness(sets [][]int32) float64 {
+	if len(sets) == 0 {
+		return 1
+	}
+	count := map[string]int{}
+	for _, w := range sets {
+		count[fmt.Sprint(w)]++
+	}
+	usual := slices.MaxFunc(sets, func(a, b []int32) int { return cmp.Compare(count[fmt.Sprint(a)], count[fmt.Sprint(b)]) })
+	least := 1.0
+	for _, w := range sets {
 		same := 0
 		for _, s := range w {
 			_, found := slices.BinarySearch(usual, s)
 			same += rank(found)
 		}
-		return 2*same < min(len(w), len(usual))
-	})
+		least = min(least, float64(same)/float64(max(1, min(len(w), len(usual)))))
+	}
+	return least
+}
+
+// alien reports whether a step neither begins like any other nor launches, for half of its time, what others do.
+func (f *finding) alien() bool {
+	const reach = 3 // kernels
+	sig, n := names(f.events, f.lane)
+	in, last := make([]int, n), make([]int, n) // in how many steps a name occurs, and 1 + the last of these
+	begin := map[int32]int{}
+	for k, p := range f.pieces {
+		for i := p.from; i < p.to; i++ {
+			if s := sig[i]; last[s] <= k {
+				in[s], last[s] = in[s]+1, k+1
+			}
+		}
+		for _, s := range distinct(sig[p.from:min(p.from+reach, p.to)]) {
+			begin[s]++
+		}
+	}
+	for k, p := range f.pieces {
+		if k == 0 && !p.whole {
+			continue
+		}
+		var own, all time.Duration
+		for i := p.from; i < p.to; i++ {
+			d := f.events[f.lane[i]].Dur
+			if all += d; in[sig[i]] == 1 {
+				own += d
+			}
+		}
+		alike := 0
+		for _, s := range distinct(sig[p.from:min(p.from+reach, p.to)]) {
+			alike += rank(begin[s] > 1)
+		}
+		if 2*own > all && alike < 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// recurs reports whether what lies around most boundaries lies within steps as well: a step may then be several.
+func (f *finding) recurs() bool {
+	const reach = 3 // kernels
+	type window [2 * reach]int32
+	sig, _ := names(f.events, f.lane)
+	around := func(at int) (w window) {
+		if at >= reach && at+reach <= len(sig) {
+			copy(w[:], sig[at-reach:at+reach])
+		}
+		return w
+	}
+	var usual window
+	count := map[window]int{}
+	for i := 1; i < len(f.pieces); i++ {
+		if p, q := f.pieces[i-1], f.pieces[i]; p.image == q.image {
+			w := around(q.from)
+			if count[w]++; count[w] > count[usual] {
+				usual = w
+			}
+		}
+	}
+	inside := 0
+	for _, p := range f.pieces {
+		for at := p.from + 2*reach; at < p.to-2*reach; at++ {
+			inside += rank(around(at) == usual)
+		}
+	}
+	return len(count) > 0 && 3*inside >= len(f.pieces)
+}
+
+// unsteady reports whether the number of passes changes again and again from step to step. Guidance sets in and ends.
+func (f *finding) unsteady() bool {
+	changes, images := 0, 1
+	for i := 1; i < len(f.pieces); i++ {
+		p, q := f.pieces[i-1], f.pieces[i]
+		switch {
+		case p.image != q.image:
+			images++
+		case p.whole && q.whole:
+			changes += rank(p.passes != q.passes)
+		}
+	}
+	return changes > 3*images
 }
 
 // tears reports whether half of the steps or more begin amid blocks: where only kernels stand that occur again and again in a pass. A step begins and
@@ -228,6 +358,25 @@ func (n *nest) adjoins(at int) bool {
 
 // spills reports whether work like that of the steps lies outside: more than a fifth of a step.
 func (f *finding) spills() bool { return 5*f.spilt*time.Duration(len(f.pieces)) > f.time }
+
+// frays reports whether the kernels next to the steps, before the first or behind the last, follow each other within steps too.
+func (f *finding) frays() bool {
+	const reach = 3 // kernels
+	type stretch [reach]int32
+	sig, _ := names(f.events, f.lane)
+	known := map[stretch]bool{}
+	at := func(i int) (s stretch) {
+		copy(s[:], sig[i:i+reach])
+		return s
+	}
+	for _, p := range f.pieces {
+		for i := p.from; i+reach <= p.to; i++ {
+			known[at(i)] = true
+		}
+	}
+	from, to := f.pieces[0].from, f.pieces[len(f.pieces)-1].to
+	return from >= reach && known[at(from-reach)] || to+reach <= len(sig) && known[at(to)]
+}
 
 // spill returns the GPU time outside the steps of stretches of kernels that by name are stretches of theirs.
 func (f *finding) spill() (sum time.Duration) {

@@ -51,6 +51,28 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 	if f.torn {
 		say(-0.6, "the steps begin amid blocks: where they truly begin is not known")
 	}
+	if f.blind {
+		say(-0.6, "neither end of the loop tells where in what lies between steps the next one begins")
+	}
+	if f.alternate {
+		say(-0.6, "every few boundaries hold work that others do not: a step may take several of these iterations")
+	}
+	if f.motley() {
+		say(-0.6, "no two steps begin, or none end, with the same kernel: some boundaries may be off by a few")
+	}
+	if f.frayed {
+		say(-0.6, "the kernels next to the steps follow each other within them too: a part of a step may be left out")
+	}
+	if f.unsteady() {
+		say(-0.6, "the number of passes changes from step to step: these may be blocks")
+	}
+	if f.recurs() {
+		say(-0.6, "what lies between steps lies within them as well: they may be several each")
+	}
+	inPlace, conv := f.decodes()
+	if inPlace && 100*conv > f.time {
+		say(-0.6, "each iteration convolves in one place: they may be images")
+	}
 	if f.unlike() {
 		say(-0.6, "steps end and begin with unlike work: some boundaries may lie amid a pass")
 	}
@@ -92,11 +114,17 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 	if len(r.Steps) == 2 && f.followed() {
 		say(-0.5, "two iterations, and more matrix products behind them before a decoder: they may be passes of an encoder")
 	}
+	if behind, _ := f.behind(); !closed && !decoded && len(r.Steps) == 2 && f.products(behind) > 0 {
+		say(-0.6, "two iterations, matrix products behind them and no decoder: they may be passes of an encoder")
+	}
 	if r.Requested > 0 && r.Requested*len(r.Images) == len(r.Steps) {
 		say(0.4, "as many steps as were requested")
 	}
 	if f.spills() {
 		say(-0.6, "work like that of the steps lies outside of them: %v", f.spilt)
+	}
+	if f.alien() {
+		say(-0.6, "a step neither begins like others nor holds what they do")
 	}
 	if 2*f.explained < f.time {
 		say(-0.5, "most of what the steps hold recurs in no other")
@@ -113,7 +141,7 @@ func (f *finding) judge(t *trace.Trace, r *Result, o *order) {
 	if f.conv && f.period < 64 {
 		say(-0.4, "the iterations are short and convolve: they may be tiles of a decoder")
 	}
-	if f.alone(r) && !decoded && (f.holds || f.decodes()) {
+	if f.alone(r) && !decoded && (f.holds || inPlace) {
 		say(-0.6, "the loop holds all the work, and in each iteration another one or a decoder: these may be images")
 	} else if len(r.Phases) == 1 {
 		say(-0.15, "nothing is launched before or after the loop that would tell what it is")
