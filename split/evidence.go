@@ -167,7 +167,7 @@ func (f *finding) alone(r *Result) bool {
 // work that has nothing in common with it: their boundaries lie elsewhere in a pass.
 func (f *finding) unlike() bool {
 	const reach = 3 // kernels
-	sig, _ := names(f.events, f.lane)
+	sig, _ := f.named()
 	var ends, begins [][]int32
 	for i := 1; i < len(f.pieces); i++ {
 		if p, q := f.pieces[i-1], f.pieces[i]; p.image == q.image {
@@ -227,7 +227,7 @@ func likeness(sets [][]int32) float64 {
 // alien reports whether a step neither begins like any other nor launches, for half of its time, what others do.
 func (f *finding) alien() bool {
 	const reach = 3 // kernels
-	sig, n := names(f.events, f.lane)
+	sig, n := f.named()
 	in, last := make([]int, n), make([]int, n) // in how many steps a name occurs, and 1 + the last of these
 	begin := map[int32]int{}
 	for k, p := range f.pieces {
@@ -266,7 +266,7 @@ func (f *finding) alien() bool {
 func (f *finding) recurs() bool {
 	const reach = 3 // kernels
 	type window [2 * reach]int32
-	sig, _ := names(f.events, f.lane)
+	sig, _ := f.named()
 	around := func(at int) (w window) {
 		if at >= reach && at+reach <= len(sig) {
 			copy(w[:], sig[at-reach:at+reach])
@@ -363,7 +363,7 @@ func (f *finding) spills() bool { return 5*f.spilt*time.Duration(len(f.pieces)) 
 func (f *finding) frays() bool {
 	const reach = 3 // kernels
 	type stretch [reach]int32
-	sig, _ := names(f.events, f.lane)
+	sig, _ := f.named()
 	known := map[stretch]bool{}
 	at := func(i int) (s stretch) {
 		copy(s[:], sig[i:i+reach])
@@ -384,7 +384,7 @@ func (f *finding) spill() (sum time.Duration) {
 	if len(f.lane) < stretch {
 		return 0
 	}
-	sig, _ := names(f.events, f.lane)
+	sig, _ := f.named()
 	inside := make([]bool, len(f.lane))
 	for _, p := range f.pieces {
 		for i := p.from; i < p.to; i++ {

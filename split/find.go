@@ -35,6 +35,9 @@ type finding struct {
 	apart     []*finding // in other lanes that work much, which do not
 	dissent   []string   // what other lanes have against it
 	doubt     string     // what speaks most against it
+
+	sig      []int32 // see named
+	distinct int
 }
 
 // findLoop looks for the loop of steps in the sequence. If that leaves doubts it looks again with the shapes of operators, which tell
@@ -88,6 +91,14 @@ func findLoop(t *trace.Trace, o *order, stop func() error) (*finding, error) {
 		return g, nil
 	}
 	return f, nil
+}
+
+// named returns the lane as numbers of names, and how many names there are.
+func (f *finding) named() ([]int32, int) {
+	if f.sig == nil {
+		f.sig, f.distinct = names(f.events, f.lane)
+	}
+	return f.sig, f.distinct
 }
 
 // better reports whether a finding in another reading of the sequence explains clearly more, or hardly less with ends that agree.
