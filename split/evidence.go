@@ -182,8 +182,10 @@ func (f *finding) unlike() bool {
 func (f *finding) motley() bool {
 	var begins, ends []string
 	for _, p := range f.pieces {
-		begins = append(begins, f.events[f.lane[p.from]].Name)
-		ends = append(ends, f.events[f.lane[p.to-1]].Name)
+		if p.from < p.to {
+			begins = append(begins, f.events[f.lane[p.from]].Name)
+			ends = append(ends, f.events[f.lane[p.to-1]].Name)
+		}
 	}
 	return allDiffer(begins) || allDiffer(ends)
 }

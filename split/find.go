@@ -21,7 +21,7 @@ type finding struct {
 	forwards  int           // most passes a step, as far as seen
 	agree     bool          // both ends of the loop agree on the boundaries
 	torn      bool          // half of the steps or more begin amid blocks
-	blind     bool
+	blind     bool          // neither end of the loop tells where in a boundary a step begins
 	alternate bool          // every few boundaries hold work that others do not
 	adjoined  bool          // another loop, not of convolutions, follows at once
 	conv      bool          // steps are mostly convolutions
